@@ -1,0 +1,1 @@
+"""The subcommands of `agreement-log`, one module each; `app.cli` mounts them."""

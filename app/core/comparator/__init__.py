@@ -1,0 +1,1 @@
+"""Do two result sets say the same thing?"""

@@ -1,0 +1,1 @@
+"""Read what a person brings, and grade a SQL statement part by part."""
