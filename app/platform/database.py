@@ -1,0 +1,121 @@
+"""The engine, and the one place where a transaction begins, commits and may fail."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
+
+import psycopg
+import sqlalchemy as sa
+from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
+from sqlalchemy.exc import TimeoutError as PoolTimeout
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
+from sqlalchemy.pool import NullPool
+
+from app.platform.problems import DatabaseUnavailable
+from app.platform.strict_json import read_json
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from app.settings import Settings
+
+APPLICATION_NAME = "agreement-log"
+
+
+def _driver_url(url: str) -> sa.URL:
+    """The address with psycopg 3 as its driver, whichever of the usual spellings it came in."""
+    parsed = sa.make_url(url)
+    if parsed.get_backend_name() not in ("postgresql", "postgres"):
+        raise ValueError("the database address must begin with postgresql://")
+    return parsed.set(drivername="postgresql+psycopg")
+
+
+def migration_engine(url: str) -> sa.Engine:
+    """An engine for one connection, without the service's time-outs: migrations set their own."""
+    return sa.create_engine(
+        _driver_url(url), poolclass=NullPool, hide_parameters=True, connect_args={"application_name": APPLICATION_NAME}
+    )
+
+
+class Database:
+    """The service's pool. Every failure to reach or to hear from Postgres leaves as `DatabaseUnavailable`."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        # The server gives up a little after the client has: what the client no longer waits for must not go on.
+        limit_ms = int(settings.bulk_timeout_s * 1000) + 1000
+        self.engine: AsyncEngine = create_async_engine(
+            _driver_url(settings.service_url()),
+            pool_size=settings.pool_size,
+            max_overflow=0,
+            pool_timeout=settings.pool_timeout_s,
+            pool_use_lifo=True,
+            json_deserializer=read_json,
+            hide_parameters=True,  # an exception must not carry a row into a log
+            connect_args={
+                "application_name": APPLICATION_NAME,
+                "connect_timeout": max(2, round(settings.connect_timeout_s)),
+                "options": (
+                    f"-c timezone=UTC -c statement_timeout={limit_ms} -c idle_in_transaction_session_timeout={limit_ms}"
+                ),
+                "prepare_threshold": 2,
+            },
+        )
+
+    async def close(self) -> None:
+        """Closes every connection."""
+        await self.engine.dispose()
+
+    @asynccontextmanager
+    async def transaction(self) -> AsyncIterator[AsyncConnection]:
+        """One transaction on single rows: committed when the block ends, rolled back when it raises."""
+        async with self._within(self._settings.row_timeout_s), self.engine.begin() as connection:
+            yield connection
+
+    @asynccontextmanager
+    async def bulk_transaction(self) -> AsyncIterator[AsyncConnection]:
+        """The same for calls that touch many rows, with their longer time-out."""
+        async with self._within(self._settings.bulk_timeout_s), self.engine.begin() as connection:
+            yield connection
+
+    @asynccontextmanager
+    async def snapshot(self) -> AsyncIterator[AsyncConnection]:
+        """A read-only transaction in which several statements see one state of the table."""
+        async with self._within(self._settings.bulk_timeout_s), self.engine.connect() as connection:
+            await connection.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
+            async with connection.begin():
+                yield connection
+
+    @asynccontextmanager
+    async def _within(self, seconds: float) -> AsyncIterator[None]:
+        try:
+            async with asyncio.timeout(seconds):
+                yield
+        except (TimeoutError, PoolTimeout) as error:
+            raise DatabaseUnavailable from error
+        except DBAPIError as error:
+            if _is_unavailable(error):
+                raise DatabaseUnavailable from error
+            raise
+
+
+def _is_unavailable(error: DBAPIError) -> bool:
+    """Whether the database could not be reached, is going down, or gave up: trying again later may help."""
+    sqlstate = sqlstate_of(error)
+    if sqlstate is None:
+        return isinstance(error, (OperationalError, InterfaceError)) or error.connection_invalidated
+    # 08 connection, 53 resources, 57 intervention (shutdown, cancelled by a time-out), 40 serialization and deadlock,
+    # 55P03 a lock not to be had, 25006 read-only (a failover in progress), 58 system
+    return sqlstate[:2] in ("08", "53", "57", "40", "58") or sqlstate in ("55P03", "25006")
+
+
+def sqlstate_of(error: DBAPIError) -> str | None:
+    """The five-character code of a driver error, None where the server sent none."""
+    return error.orig.sqlstate if isinstance(error.orig, psycopg.Error) else None
+
+
+def constraint_of(error: DBAPIError) -> str | None:
+    """The name of the constraint that a driver error reports, None where it reports none."""
+    return error.orig.diag.constraint_name if isinstance(error.orig, psycopg.Error) else None

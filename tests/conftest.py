@@ -1,0 +1,129 @@
+"""A real Postgres, migrated by the real migrations, and a real server on loopback for every test that asks.
+
+The server is the embedded one; TEST_DATABASE_URL names another, and `--postgres=container` starts one in a container.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import psycopg
+import pytest
+from psycopg import sql
+
+from app.platform import embedded, migrations
+from app.settings import Settings
+from tests.support import LiveService, with_database, with_login
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+SERVICE_LOGIN = "agreement_log_test_service"
+PASSWORD = "only-for-tests"
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--postgres", choices=("embedded", "container"), default="embedded")
+
+
+@pytest.fixture(scope="session")
+def cluster_url(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of a superuser's connection to a cluster that this test process may use."""
+    if "TEST_DATABASE_URL" in os.environ:
+        yield os.environ["TEST_DATABASE_URL"]
+    elif request.config.getoption("--postgres") == "container":
+        from testcontainers.postgres import PostgresContainer
+
+        with PostgresContainer("postgres:18", driver=None) as container:
+            yield container.get_connection_url()
+    else:
+        server = embedded.start(tmp_path_factory.mktemp("postgres") / "data")
+        with psycopg.connect(server.get_uri(), autocommit=True) as connection:
+            # Not even a power cut would cost a test its data: it makes them anew.
+            for setting in (
+                "fsync = off",
+                "synchronous_commit = on",
+                "full_page_writes = off",
+                "max_connections = 300",
+            ):
+                connection.execute(f"ALTER SYSTEM SET {setting}")
+            connection.execute("SELECT pg_reload_conf()")
+        yield server.get_uri()
+        server.cleanup()
+
+
+@pytest.fixture(scope="session")
+def template(cluster_url: str, worker_id: str) -> Iterator[str]:
+    """The name of a migrated database that the tests' databases are copies of."""
+    name = f"agreement_log_template_{worker_id}_{secrets.token_hex(3)}"
+    with psycopg.connect(cluster_url, autocommit=True) as connection:
+        connection.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(name)))
+    migrations.upgrade(
+        Settings(
+            migration_database_url=with_database(cluster_url, name),
+            service_login=SERVICE_LOGIN,
+            service_password=PASSWORD,
+        )
+    )
+    yield name
+    _drop(cluster_url, name)
+
+
+@pytest.fixture
+def owner_url(cluster_url: str, template: str) -> Iterator[str]:
+    """A fresh migrated database, as the superuser sees it."""
+    name = f"agreement_log_test_{secrets.token_hex(6)}"
+    with psycopg.connect(cluster_url, autocommit=True) as connection:
+        connection.execute(
+            sql.SQL("CREATE DATABASE {} TEMPLATE {}").format(sql.Identifier(name), sql.Identifier(template))
+        )
+    yield with_database(cluster_url, name)
+    _drop(cluster_url, name)
+
+
+@pytest.fixture
+def empty_url(cluster_url: str) -> Iterator[str]:
+    """A fresh database that was never migrated, as the superuser sees it."""
+    name = f"agreement_log_empty_{secrets.token_hex(6)}"
+    with psycopg.connect(cluster_url, autocommit=True) as connection:
+        connection.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(name)))
+    yield with_database(cluster_url, name)
+    _drop(cluster_url, name)
+
+
+@pytest.fixture
+def writer_url(owner_url: str) -> str:
+    """The same database, as the service sees it."""
+    return with_login(owner_url, SERVICE_LOGIN, PASSWORD)
+
+
+@pytest.fixture
+def settings(writer_url: str, tmp_path: Path) -> Settings:
+    """The service's settings in a test; the files are empty until the test writes them."""
+    return settings_for(writer_url, tmp_path)
+
+
+@pytest.fixture
+def service(settings: Settings) -> Iterator[LiveService]:
+    """The service, listening on loopback, with a token for each role of `tests.support.ROLES`."""
+    with LiveService(settings) as live:
+        yield live
+
+
+def settings_for(url: str, folder: Path, **changes: Any) -> Settings:
+    """Settings whose files lie in `folder`."""
+    return Settings(
+        database_url=url,
+        tokens_file=folder / "tokens.json",
+        designations_file=folder / "designations.toml",
+        policy_file=folder / "policy.toml",
+        **changes,
+    )
+
+
+def _drop(cluster_url: str, name: str) -> None:
+    with psycopg.connect(cluster_url, autocommit=True) as connection:
+        connection.execute(sql.SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)").format(sql.Identifier(name)))
