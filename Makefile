@@ -17,6 +17,12 @@ $(STAMP): requirements-dev.lock pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --no-index -e .
 	@touch $@
 
+run: $(STAMP)  ## start everything on this machine: Postgres, migrations, tokens, the API
+	$(BIN)/agreement-log dev
+
+demo: $(STAMP)  ## load a sample into the service that `make run` started
+	$(BIN)/agreement-log demo
+
 format: $(STAMP)  ## put the code in the house's form
 	$(BIN)/ruff check --fix --quiet .
 	$(BIN)/ruff format .

@@ -7,12 +7,28 @@ from typing import Annotated
 
 import typer
 
+from app.commands import demo, dev, log, migrate, serve, token
+
 app = typer.Typer(
     name="agreement-log",
     help="An append-only log of guardrail verdicts, human agreement and post-merge outcomes.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
 )
+
+_SERVICE, _LOG = "Run the service", "The log from a shell"
+
+app.command("dev", rich_help_panel=_SERVICE)(dev.dev)
+app.command("serve", rich_help_panel=_SERVICE)(serve.serve)
+app.command("migrate", rich_help_panel=_SERVICE)(migrate.migrate)
+app.add_typer(token.app, name="token", rich_help_panel=_SERVICE)
+app.command("demo", rich_help_panel=_SERVICE)(demo.demo)
+
+app.command("record", rich_help_panel=_LOG)(log.record)
+app.command("review", rich_help_panel=_LOG)(log.review)
+app.command("outcome", rich_help_panel=_LOG)(log.outcome)
+app.command("list", rich_help_panel=_LOG)(log.list_rows)
+app.command("rates", rich_help_panel=_LOG)(log.rates)
 
 
 def _print_version(wanted: bool) -> None:

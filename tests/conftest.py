@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import secrets
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import psycopg
@@ -20,6 +19,7 @@ from tests.support import LiveService, with_database, with_login
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
 SERVICE_LOGIN = "agreement_log_test_service"
 PASSWORD = "only-for-tests"

@@ -34,15 +34,22 @@ _BY = (
     _c.post_merge_outcome,
 )
 _COUNTS = sa.select(*_BY, sa.func.count().label("rows")).group_by(*_BY)
+
+
+def _percentile(share: float) -> sa.ColumnElement[float]:
+    """By linear interpolation between the two nearest scores."""
+    percentile = sa.func.percentile_cont(share, type_=sa.Float)
+    return sa.type_coerce(percentile.within_group(_c.guardrail_confidence), sa.Float)
+
+
 _SCORES = (
     sa.select(
         _c.lane,
         _c.risk_tier,
         sa.func.count().label("count"),
         sa.func.min(_c.guardrail_confidence).label("min"),
-        sa.func.percentile_cont(sa.literal_column("ARRAY[0.5, 0.05]"))
-        .within_group(_c.guardrail_confidence)
-        .label("percentiles"),
+        _percentile(0.5).label("median"),
+        _percentile(0.05).label("p05"),
     )
     .where(_c.guardrail_confidence.is_not(None))
     .group_by(_c.lane, _c.risk_tier)
@@ -120,8 +127,7 @@ def _sum(counted: Iterable[Mapping[str, Any]], scored: Iterable[Mapping[str, Any
         if contradicts(group["guardrail_verdict"], word):
             tier.contradictions += rows
     for group in scored:
-        median, p05 = group["percentiles"]
-        figures = {"count": group["count"], "min": group["min"], "median": median, "p05": p05}
+        figures = {name: group[name] for name in ("count", "min", "median", "p05")}
         tiers[group["lane"], group["risk_tier"]].confidence = figures
     return tiers
 

