@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from decimal import Decimal, InvalidOperation
 from typing import Annotated, Any, NoReturn
 
@@ -168,18 +169,20 @@ def _rates_line(tier: dict[str, Any]) -> dict[str, Any]:
         "rows": tier["rows"],
         "authored": tier["authored"],
         "awaiting": tier["awaiting_review"],
-        "false pass": _shown(tier["false_pass_rate"]),
-        "false fail": _shown(tier["false_fail_rate"]),
+        "false pass": _shown(tier, "pass"),
+        "false fail": _shown(tier, "fail"),
         "waived": tier["waived"]["count"],
         "regressed": tier["post_merge"]["regressed"],
     }
 
 
-def _shown(rate: dict[str, Any]) -> str:
-    """`2/51 = 3.9 % (< 11.8 %)`: the count, the rate, and its one-sided 95 % upper bound."""
-    if rate["rate"] is None:
+def _shown(tier: dict[str, Any], side: str) -> str:
+    """`2/51 = 3.9% (<11.8%)`: the count, the rate, and its one-sided 95 % upper bound."""
+    wrong, right = tier[f"false_{side}"], tier[f"true_{side}"]
+    if not wrong + right:
         return "unknown (0 rows)"
-    return f"{rate['count']}/{rate['of']} = {rate['rate']:.1%} (< {rate['upper_95']:.1%})"
+    bound = tier[f"false_{side}_upper_95"]
+    return f"{wrong}/{wrong + right} = {tier[f'false_{side}_rate']:.1%} (<{bound:.1%})"
 
 
 def _patch(
@@ -269,6 +272,5 @@ def _print_table(columns: tuple[str, ...], rows: list[dict[str, Any]]) -> None:
     for row in rows:
         # escaped: a lane may be called [bold]
         table.add_row(*(escape("" if row[name] is None else str(row[name])) for name in columns))
-    console = Console()
-    # Into a pipe or a file every cell whole, however wide that is.
-    console.print(table, width=None if console.is_terminal else 1000, crop=console.is_terminal)
+    # Into a pipe or a file every cell is printed whole, however wide that is.
+    Console(width=None if sys.stdout.isatty() else 1000).print(table)

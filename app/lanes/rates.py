@@ -143,10 +143,10 @@ def _answer(key: tuple[str, str], tier: _Tier, regressed_outcomes: Collection[st
         "rows": tier.rows,
         "authored": authored,
         "awaiting_review": tier.rows - authored - waived,
-        "counts": tier.counts,
+        **tier.counts,
         "shares": {word: tier.counts[word] / authored for word in WORDS} if authored else None,
-        "false_pass_rate": _rate(tier.counts["false_pass"], tier.counts["true_pass"]),
-        "false_fail_rate": _rate(tier.counts["false_fail"], tier.counts["true_fail"]),
+        **_rate("false_pass", tier.counts["false_pass"], tier.counts["true_pass"]),
+        **_rate("false_fail", tier.counts["false_fail"], tier.counts["true_fail"]),
         "waived": {"count": waived, **tier.waived},
         "post_merge": {"outcomes": dict(sorted(tier.outcomes.items())), "regressed": regressed},
         "guardrail_confidence": tier.confidence,
@@ -154,14 +154,12 @@ def _answer(key: tuple[str, str], tier: _Tier, regressed_outcomes: Collection[st
     }
 
 
-def _rate(count: int, others: int) -> dict[str, Any]:
+def _rate(name: str, count: int, others: int) -> dict[str, Any]:
     """A rate with no rows is unknown: null, never 0."""
     of = count + others
     limits = clopper_pearson(count, of) if of else None
     return {
-        "rate": count / of if of else None,
-        "count": count,
-        "of": of,
-        "upper_95": limits.upper_95 if limits else None,
-        "interval_95": limits.interval_95 if limits else None,
+        f"{name}_rate": count / of if of else None,
+        f"{name}_upper_95": limits.upper_95 if limits else None,
+        f"{name}_interval_95": limits.interval_95 if limits else None,
     }

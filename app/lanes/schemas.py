@@ -11,6 +11,7 @@ from pydantic.json_schema import SkipJsonSchema
 from app.platform.fields import Instant
 
 Proportion = Annotated[float, Field(ge=0, le=1)]
+Interval = tuple[Proportion, Proportion]
 
 
 class WindowQuery(BaseModel):
@@ -29,32 +30,13 @@ class Window(BaseModel):
     until: datetime
 
 
-class Split(BaseModel):
-    """The four authored words, counted."""
-
-    true_pass: int
-    false_pass: int
-    true_fail: int
-    false_fail: int
-
-
 class Shares(BaseModel):
-    """The same as shares of `authored`."""
+    """The four authored words as shares of `authored`."""
 
     true_pass: Proportion
     false_pass: Proportion
     true_fail: Proportion
     false_fail: Proportion
-
-
-class Rate(BaseModel):
-    """A proportion with what it was made from, and how sure it is (Clopper-Pearson)."""
-
-    rate: Proportion | None = Field(description="null where `of` is 0")
-    count: int
-    of: int
-    upper_95: Proportion | None = Field(description="one-sided 95 % upper bound")
-    interval_95: tuple[Proportion, Proportion] | None = Field(description="two-sided 95 % interval")
 
 
 class Waived(BaseModel):
@@ -91,10 +73,21 @@ class TierRates(BaseModel):
     rows: int
     authored: int = Field(description="rows with an authored agreement, waived ones left out")
     awaiting_review: int = Field(description="rows without an authored agreement")
-    counts: Split
+    true_pass: int
+    false_pass: int
+    true_fail: int
+    false_fail: int
     shares: Shares | None = Field(description="null where nothing is authored")
-    false_pass_rate: Rate = Field(description="false_pass / (true_pass + false_pass)")
-    false_fail_rate: Rate = Field(description="false_fail / (true_fail + false_fail)")
+    false_pass_rate: Proportion | None = Field(
+        description="false_pass / (true_pass + false_pass); null, never 0, where that is 0"
+    )
+    false_pass_upper_95: Proportion | None = Field(description="one-sided 95 % upper bound (Clopper-Pearson)")
+    false_pass_interval_95: Interval | None = Field(description="two-sided 95 % interval (Clopper-Pearson)")
+    false_fail_rate: Proportion | None = Field(
+        description="false_fail / (true_fail + false_fail); null, never 0, where that is 0"
+    )
+    false_fail_upper_95: Proportion | None = Field(description="one-sided 95 % upper bound (Clopper-Pearson)")
+    false_fail_interval_95: Interval | None = Field(description="two-sided 95 % interval (Clopper-Pearson)")
     waived: Waived
     post_merge: PostMerge
     guardrail_confidence: Confidence | None = Field(description="null for a deterministic lane")
