@@ -22,14 +22,21 @@ def serve(
 
 def run_server(settings: Settings) -> None:
     """Serves until SIGINT or SIGTERM; running requests are finished first."""
+    import gc
+
     import uvicorn
 
     from app.main import create_app
     from app.platform.telemetry import configure_logging
 
     configure_logging(settings.log_level, settings.log_format)
+    app = create_app(settings)
+    # What was made by now lives until the end. Left where it is, the garbage collector would walk through all of it
+    # again and again while a batch is read: a fifth of the time that a batch takes.
+    gc.collect()
+    gc.freeze()
     uvicorn.run(
-        create_app(settings),
+        app,
         host=settings.host,
         port=settings.port,
         log_config=None,
