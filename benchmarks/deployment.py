@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import secrets
 import socket
 import subprocess
 import sys
@@ -14,8 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import psycopg
 import psutil
+import psycopg
 import sqlalchemy as sa
 
 from app.platform import embedded, migrations
@@ -47,7 +46,7 @@ class Deployment:
 
 
 @contextlib.contextmanager
-def deployment(*, workers: int = 1, **settings: str) -> Iterator[Deployment]:
+def deployment(**settings: str) -> Iterator[Deployment]:
     """Starts both and stops them again. `settings` are Postgres' own; without any it keeps its durable defaults."""
     with tempfile.TemporaryDirectory(prefix="agreement-log-bench-") as name:
         folder = Path(name)
@@ -64,7 +63,7 @@ def deployment(*, workers: int = 1, **settings: str) -> Iterator[Deployment]:
             owner = owner_url.render_as_string(hide_password=False)
             migrations.upgrade(Settings(migration_database_url=owner, service_login=LOGIN, service_password=PASSWORD))
             token = TokenFile(folder / "tokens.json").new("bench", Kind.SERVICE, frozenset({Scope.RECORD, Scope.READ}))
-            with _service(folder, writer_url, workers) as (process, host, port):
+            with _service(folder, writer_url) as (process, host, port):
                 yield Deployment(
                     owner_url=owner,
                     writer_url=writer_url,
@@ -80,7 +79,7 @@ def deployment(*, workers: int = 1, **settings: str) -> Iterator[Deployment]:
 
 
 @contextlib.contextmanager
-def _service(folder: Path, url: str, workers: int) -> Iterator[tuple[subprocess.Popen[bytes], str, int]]:
+def _service(folder: Path, url: str) -> Iterator[tuple[subprocess.Popen[bytes], str, int]]:
     with socket.create_server(("127.0.0.1", 0)) as probe:
         host, port = probe.getsockname()
     environment = {

@@ -34,13 +34,15 @@ FILL = """
     INSERT INTO agreements (id, decision_id, pr_id, lane, risk_tier, agent_id, guardrail_verdict, guardrail_confidence,
         guardrail_checks, created_at, recorded_by, human_verdict, agreement, human_reason, reviewed_by, reviewed_at,
         post_merge_outcome, outcome_by, outcome_at)
-    SELECT gen_random_uuid(), 'decision-' || i, i::text, 'lane-' || i %% 6, (ARRAY['low', 'medium', 'high'])[1 + i %% 3],
+    SELECT gen_random_uuid(), 'decision-' || i, i::text, 'lane-' || i %% 6,
+        (ARRAY['low', 'medium', 'high'])[1 + i %% 3],
         'agent-' || i %% 9, CASE WHEN i %% 10 < 8 THEN 'pass' ELSE 'fail' END,
         CASE WHEN i %% 6 < 4 THEN round((0.5 + random() / 2)::numeric, 4) END,
         '{"checks": [{"name": "lint", "passed": true}], "proposal": "pr://7"}', at, 'bench', v,
         CASE WHEN v IS NOT NULL THEN
             (CASE WHEN i %% 10 < 8 THEN ARRAY['true_pass', 'true_pass', 'true_pass', 'false_pass']
-                  ELSE ARRAY['true_fail', 'true_fail', 'false_fail', 'false_fail'] END)[1 + i / 7 %% 4]::agreement_kind END,
+                  ELSE ARRAY['true_fail', 'true_fail', 'false_fail', 'false_fail'] END
+            )[1 + i / 7 %% 4]::agreement_kind END,
         CASE WHEN v = 'waive' THEN 'known and accepted' END, CASE WHEN v IS NOT NULL THEN 'ada' END,
         CASE WHEN v IS NOT NULL THEN at END, o, CASE WHEN o IS NOT NULL THEN 'verifier' END,
         CASE WHEN o IS NOT NULL THEN at END
@@ -54,8 +56,8 @@ FILL = """
 # One decision in fifty is corrected once.
 REVISE = """
     INSERT INTO agreements SELECT (json_populate_record(a, json_build_object(
-        'id', gen_random_uuid(), 'revision', 2, 'supersedes', a.id, 'revised_at', now(), 'revision_reason', 'looked again',
-        'recorded_by', 'ada', 'human_review_latency', 1))).*
+        'id', gen_random_uuid(), 'revision', 2, 'supersedes', a.id, 'revised_at', now(),
+        'revision_reason', 'looked again', 'recorded_by', 'ada', 'human_review_latency', 1))).*
     FROM agreements a WHERE substr(decision_id, 10)::int BETWEEN %(first)s AND %(last)s AND revision = 1
         AND substr(decision_id, 10)::int %% 50 = 0
 """

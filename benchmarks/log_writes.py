@@ -22,7 +22,6 @@ import subprocess
 import tempfile
 import time
 import uuid
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import psycopg
