@@ -7,6 +7,9 @@ from __future__ import annotations
 
 import os
 import secrets
+import shutil
+import tempfile
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import psycopg
@@ -19,7 +22,6 @@ from tests.support import LiveService, with_database, with_login
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
 SERVICE_LOGIN = "agreement_log_test_service"
 PASSWORD = "only-for-tests"
@@ -30,7 +32,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 @pytest.fixture(scope="session")
-def cluster_url(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def cluster_url(request: pytest.FixtureRequest) -> Iterator[str]:
     """The address of a superuser's connection to a cluster that this test process may use."""
     if "TEST_DATABASE_URL" in os.environ:
         yield os.environ["TEST_DATABASE_URL"]
@@ -40,19 +42,19 @@ def cluster_url(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPat
         with PostgresContainer("postgres:18", driver=None) as container:
             yield container.get_connection_url()
     else:
-        server = embedded.start(tmp_path_factory.mktemp("postgres") / "data")
+        # Not in pytest's own folder: under root the server runs as another user, and every other pytest that starts
+        # on this machine closes that folder to everybody else.
+        folder = Path(tempfile.mkdtemp(prefix="agreement-log-test-"))
+        server = embedded.start(folder / "data")
         with psycopg.connect(server.get_uri(), autocommit=True) as connection:
             # Not even a power cut would cost a test its data: it makes them anew.
-            for setting in (
-                "fsync = off",
-                "synchronous_commit = on",
-                "full_page_writes = off",
-                "max_connections = 300",
-            ):
+            # And a vacuum worker in the template would keep it from being copied.
+            for setting in ("fsync = off", "full_page_writes = off", "autovacuum = off"):
                 connection.execute(f"ALTER SYSTEM SET {setting}")
             connection.execute("SELECT pg_reload_conf()")
         yield server.get_uri()
         server.cleanup()
+        shutil.rmtree(folder)
 
 
 @pytest.fixture(scope="session")

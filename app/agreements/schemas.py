@@ -63,9 +63,9 @@ class Batch(_Body):
 def _without_null(schema: dict[str, Any]) -> None:
     """A fill may leave a field out, and never write null: the schema says so."""
     for field in schema["properties"].values():
-        [kind] = [choice for choice in field.pop("anyOf") if choice != {"type": "null"}]
+        kinds = [kind for kind in field.pop("anyOf") if kind != {"type": "null"}]
         field.pop("default", None)
-        field.update(kind)
+        field.update(kinds[0] if len(kinds) == 1 else {"anyOf": kinds})
 
 
 class Fill(_Body):
