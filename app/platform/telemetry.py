@@ -38,7 +38,8 @@ def configure_logging(level: str, log_format: str) -> None:
     render = structlog.processors.JSONRenderer() if log_format == "json" else structlog.dev.ConsoleRenderer()
     shared: list[Any] = [
         structlog.contextvars.merge_contextvars,
-        structlog.processors.add_log_level,
+        structlog.stdlib.add_log_level,
+        structlog.stdlib.add_logger_name,
         structlog.processors.TimeStamper(fmt="iso", utc=True),
     ]
     structlog.configure(
