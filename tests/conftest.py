@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import psycopg
 import pytest
+import structlog
 from psycopg import sql
 
 from app.platform import embedded, migrations
@@ -26,6 +27,14 @@ if TYPE_CHECKING:
 
 SERVICE_LOGIN = "agreement_log_test_service"
 PASSWORD = "only-for-tests"
+
+
+# Through the standard library's logging, where pytest sees it and a command's standard output does not.
+structlog.configure(
+    processors=[structlog.contextvars.merge_contextvars, structlog.stdlib.render_to_log_kwargs],
+    wrapper_class=structlog.stdlib.BoundLogger,
+    logger_factory=structlog.stdlib.LoggerFactory(),
+)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

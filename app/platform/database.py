@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import psycopg
 import sqlalchemy as sa
-from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
+from sqlalchemy.exc import ArgumentError, DBAPIError, InterfaceError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 from sqlalchemy.pool import NullPool
@@ -26,7 +26,12 @@ APPLICATION_NAME = "agreement-log"
 
 def _driver_url(url: str) -> sa.URL:
     """The address with psycopg 3 as its driver, whichever of the usual spellings it came in."""
-    parsed = sa.make_url(url)
+    try:
+        parsed = sa.make_url(url)
+    except ArgumentError:
+        raise ValueError(
+            "the database address cannot be read; it looks like postgresql://user:password@host/db"
+        ) from None
     if parsed.get_backend_name() not in ("postgresql", "postgres"):
         raise ValueError("the database address must begin with postgresql://")
     return parsed.set(drivername="postgresql+psycopg")
