@@ -1,0 +1,45 @@
+"""Is a result well formed, and its columns taken out of its rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from operator import itemgetter
+from typing import Any
+
+import numpy as np
+
+from app.core.comparator.result_set import ResultSet
+
+_SEQUENCES = (list, tuple)
+
+
+def malformed(result: Any) -> str | None:
+    """What is wrong with `result`, in counts, or None where every row is as wide as its columns.
+
+    >>> malformed(ResultSet(["a", "b"], [(1, 2), (3,)]))
+    'a row is not as wide as its 2 columns'
+    """
+    if not isinstance(result, ResultSet):
+        return "it is not a ResultSet"
+    if not _is_sequence(type(result.columns)) or not all(isinstance(name, str) for name in result.columns):
+        return "its columns are not a sequence of names"
+    if not _is_sequence(type(result.rows)):
+        return "its rows are not a sequence"
+    # Text and mappings have a length and items too; as rows they would be read letter by letter, name by name.
+    if not all(map(_is_sequence, set(map(type, result.rows)))):
+        return "a row is not a sequence of cells"
+    width = len(result.columns)
+    if not {width}.issuperset(map(len, result.rows)):
+        return f"a row is not as wide as its {width} columns"
+    return None
+
+
+def columns_of(result: ResultSet) -> Iterator[list[Any]]:
+    """The columns of a well-formed result, one list of cells each."""
+    return (list(map(itemgetter(index), result.rows)) for index in range(len(result.columns)))
+
+
+def _is_sequence(kind: type) -> bool:
+    if issubclass(kind, _SEQUENCES) or issubclass(kind, np.ndarray):
+        return True
+    return issubclass(kind, Sequence) and not issubclass(kind, str | bytes | bytearray | memoryview | range)
