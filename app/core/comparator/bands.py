@@ -27,6 +27,7 @@ def within_bounds(result: ResultSet, bounds: Bounds) -> BandVerdict:
     A value band judges a single numeric cell; where there is not one, the row band judges, if there is one. An empty
     result is never within a value band: a statement that found nothing has given no value.
 
+    >>> from app.core.comparator import Bounds, ResultSet
     >>> within_bounds(ResultSet(["n"], [(7,)]), Bounds(min_value=7, max_value=9))
     BandVerdict(within=True, reason='the value is within its band')
     """

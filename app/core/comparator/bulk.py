@@ -134,7 +134,7 @@ def _datetime(column: Sequence[Any], _round_tail: bool) -> Draft | None:
 
 
 def _is_plain_zone(zone: tzinfo | None) -> bool:
-    """Whether Arrow reads the zone's offset as we do: it runs no stranger's code, and drops an offset's microseconds."""
+    """Whether Arrow reads the zone's offset as `cell_key` does: it drops the microseconds of one."""
     if type(zone) is timezone:
         return not zone.utcoffset(None).microseconds
     return zone is None or type(zone) is ZoneInfo

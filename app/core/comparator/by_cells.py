@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from app.core.comparator.coding import code_columns
-from app.core.comparator.form import columns_of
+from app.core.comparator.form import column_names, columns_of
 from app.core.comparator.match_level import MatchLevel
 from app.core.comparator.names import folded_name
 from app.core.comparator.pairing import Pairing, pair_columns
@@ -16,8 +16,6 @@ from app.core.comparator.rows import Aligned, Codes, RowClasses, row_classes
 from app.core.comparator.sides import Side
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from app.core.comparator.case import Case
     from app.core.comparator.item_score import ItemScore
 
@@ -37,11 +35,12 @@ def score_cells(case: Case) -> ItemScore:
         _CROSSED: _is_crossed(pairing, golden, generated),
     }
     score = _verdict(case, pairing)
+    golden_names, generated_names = column_names(case.golden), column_names(case.generated)
     return replace(
         score,
-        unmatched_golden_columns=_left(case.golden.columns, {i for i, _ in pairing.pairs}),
-        column_pairs=tuple((str(case.golden.columns[i]), str(case.generated.columns[j])) for i, j in pairing.pairs),
-        unmatched_generated_columns=_left(case.generated.columns, {j for _, j in pairing.pairs}),
+        unmatched_golden_columns=_left(golden_names, {i for i, _ in pairing.pairs}),
+        column_pairs=tuple((golden_names[i], generated_names[j]) for i, j in pairing.pairs),
+        unmatched_generated_columns=_left(generated_names, {j for _, j in pairing.pairs}),
         column_agreement=pairing.agreement,
         notes=(*score.notes, *(note for note, holds in told.items() if holds)),
     )
@@ -53,7 +52,7 @@ def _sides(case: Case) -> tuple[Side, Side]:
         (column for side in (case.golden, case.generated) for column in columns_of(side)),
         round_tail=case.level is MatchLevel.VALUES,
     )
-    golden, generated = (tuple(map(folded_name, side.columns)) for side in (case.golden, case.generated))
+    golden, generated = (tuple(map(folded_name, column_names(side))) for side in (case.golden, case.generated))
     return Side(golden, tuple(codes[:width])), Side(generated, tuple(codes[width:]))
 
 
@@ -84,8 +83,8 @@ def _verdict(case: Case, pairing: Pairing) -> ItemScore:
     return case.scored(pairing.matched / height, f"{pairing.matched} of {height} golden rows matched")
 
 
-def _left(names: Sequence[str], taken: set[int]) -> tuple[str, ...]:
-    return tuple(str(name) for index, name in enumerate(names) if index not in taken)
+def _left(names: tuple[str, ...], taken: set[int]) -> tuple[str, ...]:
+    return tuple(name for index, name in enumerate(names) if index not in taken)
 
 
 def _is_crossed(pairing: Pairing, golden: Side, generated: Side) -> bool:

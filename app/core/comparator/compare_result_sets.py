@@ -9,10 +9,10 @@ from app.core.comparator.bands import within_bounds
 from app.core.comparator.bounds import Bounds
 from app.core.comparator.by_cells import score_cells
 from app.core.comparator.case import Case
-from app.core.comparator.form import columns_of, malformed
+from app.core.comparator.form import column_names, columns_of, malformed
 from app.core.comparator.item_score import ItemScore
 from app.core.comparator.match_level import MatchLevel
-from app.core.comparator.ordering import read_ordering
+from app.core.comparator.ordering import Ordering, read_ordering
 from app.core.comparator.shape import coarse_type
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from app.core.comparator.result_set import ResultSet
 
 
-def compare_result_sets(
+def compare_result_sets(  # noqa: PLR0913  (the design's one door: all but the two results are optional)
     golden: ResultSet,
     generated: ResultSet,
     *,
@@ -37,6 +37,7 @@ def compare_result_sets(
     read whether the order of rows counts: assumed so when it is None or cannot be read; `dialect`, its sqlglot
     dialect; `bounds`, the band of the `bounded` level. The rules are in docs/comparator.md.
 
+    >>> from app.core.comparator import ResultSet, compare_result_sets
     >>> golden = ResultSet(["id", "price"], [(1, 2.50), (2, 4)])
     >>> generated = ResultSet(["p", "i"], [(4, 2), (2.5, 1)])
     >>> score = compare_result_sets(golden, generated, golden_sql="SELECT id, price FROM t")
@@ -44,26 +45,25 @@ def compare_result_sets(
     (1.0, (('id', 'i'), ('price', 'p')), False)
     """
     try:
-        return _score(golden, generated, match, golden_sql, bounds, dialect)
+        ordering = read_ordering(golden_sql, column_names(golden), dialect)
+        return _score(golden, generated, match, bounds, ordering)
     # The one outermost guard: a cell may be any object, and its own methods may raise anything. The message is left
     # out, for it may quote the cell.
     except Exception as failure:  # noqa: BLE001
         return ItemScore("error", None, f"the comparison failed ({type(failure).__name__})")
 
 
-def _score(golden: Any, generated: Any, match: Any, golden_sql: Any, bounds: Any, dialect: Any) -> ItemScore:
-    key_fault, fault = malformed(golden), malformed(generated)
-    ordering = read_ordering(golden_sql, () if key_fault else golden.columns, dialect)
+def _score(golden: Any, generated: Any, match: Any, bounds: Any, ordering: Ordering) -> ItemScore:
     unjudged = ItemScore("error", None, "", order_sensitive=ordering.sensitive)
     try:
         level = MatchLevel(match)
     except ValueError:
         return replace(unjudged, reason="the match level is unknown")
     case = Case(golden, generated, level, bounds, ordering)
-    if case.has_key and key_fault:
-        return replace(unjudged, reason=f"the golden result is malformed: {key_fault}")
-    if fault:
-        return replace(unjudged, reason=f"the generated result is malformed: {fault}")
+    for name, side in (("golden", golden), ("generated", generated)) if case.has_key else (("generated", generated),):
+        fault = malformed(side)
+        if fault is not None:
+            return replace(unjudged, reason=f"the {name} result is malformed: {fault}")
     try:
         return _judge(case)
     except Exception as failure:  # noqa: BLE001  (as above, with what is known so far)

@@ -21,7 +21,7 @@ def malformed(result: Any) -> str | None:
     """
     if not isinstance(result, ResultSet):
         return "it is not a ResultSet"
-    if not _is_sequence(type(result.columns)) or not all(isinstance(name, str) for name in result.columns):
+    if len(column_names(result)) != len(result.columns):
         return "its columns are not a sequence of names"
     if not _is_sequence(type(result.rows)):
         return "its rows are not a sequence"
@@ -32,6 +32,15 @@ def malformed(result: Any) -> str | None:
     if not {width}.issuperset(map(len, result.rows)):
         return f"a row is not as wide as its {width} columns"
     return None
+
+
+def column_names(result: Any) -> tuple[str, ...]:
+    """The names of the columns of `result`, none where it has no proper ones."""
+    if not isinstance(result, ResultSet) or not _is_sequence(type(result.columns)):
+        return ()
+    # As plain text: a subclass of str may spell itself in any way.
+    names = tuple(str.__str__(name) for name in result.columns if isinstance(name, str))
+    return names if len(names) == len(result.columns) else ()
 
 
 def columns_of(result: ResultSet) -> Iterator[list[Any]]:

@@ -1,4 +1,4 @@
-"""Columns that no column equals, paired by best effort: so that one wrong cell costs its row and not the whole score."""
+"""Columns that no column equals, paired by best effort: one wrong cell costs its row and not the whole score."""
 
 from __future__ import annotations
 

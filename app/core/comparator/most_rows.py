@@ -55,7 +55,7 @@ class _Begun:
 def most_rows(
     golden: Side, generated: Side, rows: RowClasses, classes: Sequence[ColumnClass], *, branches: int
 ) -> BestPairing:
-    """The best pairing, each column of a class going to one of the same class or, where it is left over, by best effort.
+    """The best pairing: each column of a class goes to one of the same class or, left over, pairs by best effort.
 
     Arguments: `rows`, the row classes before any column is paired; `classes`, all columns under them; `branches`, how
     many pairings begun may be taken up. Past that the most promising one is finished by taking the best pair at each
