@@ -69,6 +69,7 @@ class _Search:
         self._golden = golden
         self._generated = generated
         self._serial = count()
+        self._leftover_names = _leftover_names(golden, generated, classes)
         decided = [group for group in classes if self._has_one_answer(group)]
         asked = sorted((group for group in classes if group not in decided), key=_size)
         self._questions = [question for group in asked for question in _questions(group)]
@@ -93,7 +94,11 @@ class _Search:
     def _has_one_answer(self, group: ColumnClass) -> bool:
         left = {self._golden.vectors[i] for i in group.golden}
         right = {self._generated.vectors[j] for j in group.generated}
-        return len(left) <= 1 and len(right) <= 1
+        if len(left) > 1 or len(right) > 1:
+            return not left or not right
+        # Which of several identical columns stays over matters only where its name then finds it a partner.
+        names = {self._golden.names[i] for i in group.golden} | {self._generated.names[j] for j in group.generated}
+        return len(group.golden) == len(group.generated) or not names & self._leftover_names
 
     def _joined(self, rows: RowClasses, pairs: Pairs) -> RowClasses:
         for i, j in pairs:
@@ -125,7 +130,7 @@ class _Search:
         taken = {pair[1 if question.asks_golden else 0] for pair in begun.pairs}
         free = tuple(answer for answer in question.answers if answer not in taken)
         sides = (self._golden, self._generated) if question.asks_golden else (self._generated, self._golden)
-        for answer in candidates(*sides, question.column, free):
+        for answer in candidates(*sides, question.column, free, self._leftover_names):
             pair = (question.column, answer) if question.asks_golden else (answer, question.column)
             yield self._begun((*begun.pairs, pair), self._joined(rows, (pair,)))
 
@@ -133,6 +138,15 @@ class _Search:
         while begun.unfinished:
             begun = min(self._continued(begun))
         return begun
+
+
+def _leftover_names(golden: Side, generated: Side, classes: Sequence[ColumnClass]) -> frozenset[str]:
+    """The names that a golden and a generated column share of which both may be left over."""
+    left = {golden.names[i] for group in classes if len(group.golden) > len(group.generated) for i in group.golden}
+    right = {
+        generated.names[j] for group in classes if len(group.generated) > len(group.golden) for j in group.generated
+    }
+    return frozenset(left & right)
 
 
 def _size(group: ColumnClass) -> int:

@@ -67,10 +67,14 @@ def by_name(golden: Side, generated: Side, group: ColumnClass) -> Pairs:
     return (*pairs, *zip((i for i in group.golden if i not in named), free, strict=False))
 
 
-def candidates(asking: Side, answering: Side, column: int, answers: tuple[int, ...]) -> list[int]:
-    """The `answers` worth trying for a `column` of the other side: one of each vector, equal names first."""
+def candidates(
+    asking: Side, answering: Side, column: int, answers: tuple[int, ...], telling_names: frozenset[str] = frozenset()
+) -> list[int]:
+    """The `answers` worth trying for a `column` of the other side, equal names first: one of each vector, and of each
+    of the `telling_names` that it bears."""
     ordered = sorted(answers, key=lambda answer: answering.names[answer] != asking.names[column])
-    first_of: dict[int, int] = {}
+    first_of: dict[tuple[int, str | None], int] = {}
     for answer in ordered:
-        first_of.setdefault(answering.vectors[answer], answer)
+        name = answering.names[answer] if answering.names[answer] in telling_names else None
+        first_of.setdefault((answering.vectors[answer], name), answer)
     return list(first_of.values())
