@@ -12,12 +12,16 @@ from itertools import count
 from typing import TYPE_CHECKING
 
 from app.core.comparator.leftovers import LeftoverPair, pair_leftovers
-from app.core.comparator.sides import ColumnClass, Pairs, Side, by_name, candidates
+from app.core.comparator.sides import ColumnClass, Pairs, Side, by_name, candidates, told_apart
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from app.core.comparator.rows import RowClasses
+
+
+PAIR_COST = 600
+"""What trying one pair costs beside its cells, in cells: many small steps are not free."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,15 +57,15 @@ class _Begun:
 
 
 def most_rows(
-    golden: Side, generated: Side, rows: RowClasses, classes: Sequence[ColumnClass], *, branches: int
+    golden: Side, generated: Side, rows: RowClasses, classes: Sequence[ColumnClass], *, effort: int
 ) -> BestPairing:
     """The best pairing: each column of a class goes to one of the same class or, left over, pairs by best effort.
 
-    Arguments: `rows`, the row classes before any column is paired; `classes`, all columns under them; `branches`, how
-    many pairings begun may be taken up. Past that the most promising one is finished by taking the best pair at each
-    step, and the answer says `stopped`.
+    Arguments: `rows`, the row classes before any column is paired; `classes`, all columns under them; `effort`, how
+    many cells may be looked at in trying pairs. Past that the most promising one is finished by taking the best pair
+    at each step, and the answer says `stopped`.
     """
-    return _Search(golden, generated, rows, classes).best(branches)
+    return _Search(golden, generated, rows, classes).best(effort)
 
 
 class _Search:
@@ -71,19 +75,21 @@ class _Search:
         self._serial = count()
         self._leftover_names = _leftover_names(golden, generated, classes)
         decided = [group for group in classes if self._has_one_answer(group)]
-        asked = sorted((group for group in classes if group not in decided), key=_size)
-        self._questions = [question for group in asked for question in _questions(group)]
+        self._asked = sorted((group for group in classes if group not in decided), key=_size)
+        self._questions = [question for group in self._asked for question in _questions(group)]
         self._decided = tuple(pair for group in decided for pair in by_name(golden, generated, group))
         # The most various first: rows soon stand side by side, and the rest is cheap.
         by_variety = sorted(self._decided, key=lambda pair: -golden.variety[pair[0]])
         self._rows = self._joined(rows, tuple(by_variety))
 
-    def best(self, branches: int) -> BestPairing:
+    def best(self, effort: int) -> BestPairing:
         heap = [self._begun((), self._rows)]
-        while heap[0].unfinished and branches > 0:
-            branches -= 1
+        if heap[0].unfinished and effort > 0:
+            heapq.heappush(heap, self._guessed())
+        while heap[0].unfinished and effort > 0:
             for begun in self._continued(heapq.heappop(heap)):
                 heapq.heappush(heap, begun)
+                effort -= 2 * len(self._golden.codes[0]) + PAIR_COST
         stopped = heap[0].unfinished
         if stopped:
             heapq.heappush(heap, self._hurried(heap[0]))
@@ -125,14 +131,30 @@ class _Search:
         return pair_leftovers(self._golden, self._generated, rows, tuple(sorted(golden)), tuple(sorted(generated)))
 
     def _continued(self, begun: _Begun) -> Iterator[_Begun]:
-        question = self._questions[len(begun.pairs)]
         rows = self._joined(self._rows, begun.pairs)
-        taken = {pair[1 if question.asks_golden else 0] for pair in begun.pairs}
+        for pair in self._answers(begun.pairs):
+            yield self._begun((*begun.pairs, pair), self._joined(rows, (pair,)))
+
+    def _answers(self, pairs: Pairs) -> Iterator[tuple[int, int]]:
+        """The pairs that may be added to `pairs`."""
+        question = self._questions[len(pairs)]
+        taken = {pair[1 if question.asks_golden else 0] for pair in pairs}
         free = tuple(answer for answer in question.answers if answer not in taken)
         sides = (self._golden, self._generated) if question.asks_golden else (self._generated, self._golden)
         for answer in candidates(*sides, question.column, free, self._leftover_names):
-            pair = (question.column, answer) if question.asks_golden else (answer, question.column)
-            yield self._begun((*begun.pairs, pair), self._joined(rows, (pair,)))
+            yield (question.column, answer) if question.asks_golden else (answer, question.column)
+
+    def _guessed(self) -> _Begun:
+        """A good pairing to fall back on: rows are told apart as if every class were matched, and most of them are."""
+        rows = self._rows
+        pairs: Pairs = ()
+        for group in self._asked:
+            rows = told_apart(self._golden, self._generated, rows, group)
+        for _ in self._questions:
+            joined = {pair: self._joined(rows, (pair,)) for pair in self._answers(pairs)}
+            best = max(joined, key=lambda pair: joined[pair].matched())
+            rows, pairs = joined[best], (*pairs, best)
+        return self._begun(pairs, self._joined(self._rows, pairs))
 
     def _hurried(self, begun: _Begun) -> _Begun:
         while begun.unfinished:

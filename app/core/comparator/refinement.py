@@ -11,12 +11,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import numpy as np
-
-from app.core.comparator.sides import ColumnClass, Pairs, Side, by_name, candidates, column_classes
+from app.core.comparator.sides import ColumnClass, Pairs, Side, by_name, candidates, column_classes, told_apart
 
 if TYPE_CHECKING:
     from app.core.comparator.rows import RowClasses
+
+
+BRANCH_COST = 10_000
+"""What following one guess costs beside its cells, in cells: many small steps are not free."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,22 +30,23 @@ class Equality:
     stopped: bool = False
 
 
-def equal_pairing(golden: Side, generated: Side, rows: RowClasses, *, branches: int) -> Equality:
+def equal_pairing(golden: Side, generated: Side, rows: RowClasses, *, effort: int) -> Equality:
     """A pairing of every golden column under which every row of `rows` is matched, if there is one.
 
-    Arguments: `rows`, the classes before any column is paired; `branches`, how many guesses may be followed. Generated
-    columns may stay over. After Weisfeiler and Leman's refinement with individualisation, as nauty does it.
+    Arguments: `rows`, the classes before any column is paired; `effort`, how many cells may be looked at in following
+    guesses. Generated columns may stay over. After Weisfeiler and Leman's refinement with individualisation, as nauty
+    does it.
 
     >>> two = Side(("a", "b"), (np.array([1, 2, 2]), np.array([2, 1, 2])))
     >>> swapped = Side(("x", "y"), (np.array([2, 2, 1]), np.array([2, 1, 2])))
     >>> from app.core.comparator.rows import row_classes
-    >>> equal_pairing(two, swapped, row_classes(np.zeros(3, int), np.zeros(3, int)), branches=9).pairs is None
+    >>> equal_pairing(two, swapped, row_classes(np.zeros(3, int), np.zeros(3, int)), effort=0).pairs is None
     False
     """
-    search = _Search(golden, generated, branches)
+    search = _Search(golden, generated, effort)
     everything = _Open(rows, tuple(range(len(golden.codes))), tuple(range(len(generated.codes))), ())
     pairs = search.solve(everything)
-    return Equality(pairs, stopped=pairs is None and search.branches < 0)
+    return Equality(pairs, stopped=pairs is None and search.effort < 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,11 +65,12 @@ class _Open:
 
 
 class _Search:
-    def __init__(self, golden: Side, generated: Side, branches: int) -> None:
+    def __init__(self, golden: Side, generated: Side, effort: int) -> None:
         self._golden = golden
         self._generated = generated
         self._height = len(golden.codes[0])
-        self.branches = branches
+        self._pass = self._height * (len(golden.codes) + len(generated.codes)) + BRANCH_COST
+        self.effort = effort
 
     def solve(self, state: _Open) -> Pairs | None:
         refined = self._refined(state)
@@ -81,8 +85,8 @@ class _Search:
         group = min(undecided, key=lambda group: len(group.generated))
         i = group.golden[0]
         for j in candidates(self._golden, self._generated, i, group.generated):
-            self.branches -= 1
-            if self.branches < 0:
+            self.effort -= self._pass
+            if self.effort < 0:
                 return None
             rows = state.rows.joined(self._golden.codes[i], self._generated.codes[j])
             pairs = self.solve(state.paired(i, j, rows))
@@ -104,22 +108,12 @@ class _Search:
             rows = state.rows
             # The most various columns first: once every row is told apart, the others cost next to nothing.
             for group in sorted(classes, key=lambda group: -self._golden.variety[group.golden[0]]):
-                rows = self._told_apart(rows, group)
+                rows = told_apart(self._golden, self._generated, rows, group)
             for group in classes:
                 if len(group.golden) == len(group.generated) == 1:
                     state = state.paired(group.golden[0], group.generated[0], rows)
             state = _Open(rows, state.golden, state.generated, state.pairs)
         return None
-
-    def _told_apart(self, rows: RowClasses, group: ColumnClass) -> RowClasses:
-        """`rows` by what the columns of a class hold together, whichever answers which."""
-        if len(group.golden) != len(group.generated):
-            return rows  # some generated column of it stays over, and nobody knows yet which
-        left = np.sort([self._golden.codes[i] for i in group.golden], axis=0)
-        right = np.sort([self._generated.codes[j] for j in group.generated], axis=0)
-        for golden, generated in zip(left, right, strict=True):
-            rows = rows.joined(golden, generated)
-        return rows
 
     def _is_interchangeable(self, group: ColumnClass) -> bool:
         left = {self._golden.vectors[i] for i in group.golden}

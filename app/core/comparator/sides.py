@@ -54,6 +54,17 @@ def column_classes(
     return [ColumnClass(tuple(left), tuple(right)) for left, right in found.values()]
 
 
+def told_apart(golden: Side, generated: Side, rows: RowClasses, group: ColumnClass) -> RowClasses:
+    """`rows` by what the columns of a class hold together, whichever answers which."""
+    if len(group.golden) != len(group.generated):
+        return rows  # some column of it stays over, and nobody knows yet which
+    left = np.sort([golden.codes[i] for i in group.golden], axis=0)
+    right = np.sort([generated.codes[j] for j in group.generated], axis=0)
+    for one, other in zip(left, right, strict=True):
+        rows = rows.joined(one, other)
+    return rows
+
+
 def by_name(golden: Side, generated: Side, group: ColumnClass) -> Pairs:
     """Pairs of a class whose columns may be paired anyhow: equal names first, then in order."""
     free = list(group.generated)
