@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from datetime import date, datetime, timezone, tzinfo
 from decimal import Decimal
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 from zoneinfo import ZoneInfo
 
@@ -15,7 +16,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from app.core.comparator.cells import BOOLEAN_WORDS, boolean_key, text_key
+from app.core.comparator.cells import BOOLEAN_WORDS, NULL, boolean_key, text_key
 from app.core.comparator.drafts import FLOAT_EXACT, Draft, Part, draft_of_keys, fraction_bits
 from app.core.comparator.numbers import normal_number
 
@@ -119,7 +120,7 @@ def _rounded_tails(values: NDArray[np.float64]) -> NDArray[np.float64]:
 
 def _bool(column: Sequence[Any], _round_tail: bool) -> Draft:
     rows = pc.fill_null(pa.array(column, pa.bool_()).cast(pa.int8()), 2).to_numpy().astype(np.int64)
-    return draft_of_keys([("bool", False), ("bool", True), ("null", 0)], rows)
+    return draft_of_keys([("bool", False), ("bool", True), NULL], rows)
 
 
 def _date(column: Sequence[Any], _round_tail: bool) -> Draft:
@@ -127,8 +128,8 @@ def _date(column: Sequence[Any], _round_tail: bool) -> Draft:
 
 
 def _datetime(column: Sequence[Any], _round_tail: bool) -> Draft | None:
-    zones = {id(cell.tzinfo): cell.tzinfo for cell in column if cell is not None}
-    if not all(map(_is_plain_zone, zones.values())):
+    zones = list(map(attrgetter("tzinfo"), filter(None, column)))
+    if zones.count(None) < len(zones) and not all(map(_is_plain_zone, {id(zone): zone for zone in zones}.values())):
         return None
     return _of_instants(pa.array(column, pa.timestamp("us", tz="UTC")), len(column))
 
@@ -146,18 +147,21 @@ def _of_instants(instants: Any, size: int) -> Draft:
 
 
 def _text(column: Sequence[Any], _round_tail: bool) -> Draft:
-    encoded = pa.array(column, pa.large_string()).dictionary_encode()
-    words = encoded.dictionary
+    texts = pa.array(column, pa.large_string())
+    first = next(filter(None, column), "")
+    if words_are_boolean([first]) or pc.any(pc.match_substring_regex(texts, _MAYBE_NOT_TEXT)).as_py():
+        return _of_words(texts.dictionary_encode())
+    valid = texts.is_valid().to_numpy(zero_copy_only=False)
+    return Draft(len(column), None, (Part("text", texts.drop_null(), np.flatnonzero(valid)),))
+
+
+def _of_words(encoded: Any) -> Draft:
+    """A text column by its distinct words, of which some may not be text."""
+    words = encoded.dictionary.to_pylist()
     # One slot more than there are words: the NULLs'.
     rows = pc.fill_null(encoded.indices, len(words)).to_numpy().astype(np.int64)
-    if words_are_boolean(words.to_pylist() if len(words) <= len(BOOLEAN_WORDS) * 16 else ()):
-        return draft_of_keys([*map(boolean_key, words.to_pylist()), ("null", 0)], rows)
-    odd = pc.match_substring_regex(words, _MAYBE_NOT_TEXT).to_numpy(zero_copy_only=False)
-    keyed = draft_of_keys([text_key(word) for word in words.filter(pa.array(odd)).to_pylist()], None)
-    odd_slots = np.flatnonzero(odd)
-    parts = [Part(p.family, p.values, odd_slots if p.slots is None else odd_slots[p.slots]) for p in keyed.parts]
-    plain = Part("text", words.filter(pa.array(~odd)), np.flatnonzero(~odd))
-    return Draft(len(words) + 1, rows, (plain, *parts))
+    key = boolean_key if words_are_boolean(words) else text_key
+    return draft_of_keys([*map(key, words), NULL], rows)
 
 
 def words_are_boolean(words: Sequence[str]) -> bool:

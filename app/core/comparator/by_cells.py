@@ -49,7 +49,7 @@ def score_cells(case: Case) -> ItemScore:
 def _sides(case: Case) -> tuple[Side, Side]:
     width = len(case.golden.columns)
     codes = code_columns(
-        (column for side in (case.golden, case.generated) for column in columns_of(side)),
+        [*columns_of(case.golden), *columns_of(case.generated)],
         round_tail=case.level is MatchLevel.VALUES,
     )
     golden, generated = (tuple(map(folded_name, column_names(side))) for side in (case.golden, case.generated))

@@ -20,7 +20,7 @@ from app.core.comparator.drafts import Draft, Family, Part, draft_of_keys
 from app.core.comparator.rows import Codes, Ids, dense_ids
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
 _FAMILIES: tuple[Family, ...] = ("whole", "fraction", "instant", "text", "other")
 
@@ -29,16 +29,22 @@ _KEYED_ONCE = frozenset({type(None), bool, int, float, Decimal, str, date, UUID,
 `datetime`: both passes through the hour that a clock repeats are equal to Python, and an hour apart."""
 
 
-def code_columns(columns: Iterable[Sequence[Any]], *, round_tail: bool) -> list[Codes]:
-    """The codes of `columns`, each a sequence of cells; NULL is 0 and the others count up from 1.
+_BULK_FROM = 4_000
+"""Cells; setting up Arrow and NumPy for fewer costs more than keying them."""
 
-    Both sides' columns are given together, for codes mean nothing across calls. `round_tail` is as for `cell_key`.
-    Raises what hostile cells raise.
 
-    >>> [codes.tolist() for codes in code_columns([[1, None, 2], [2.0, True, "2"]], round_tail=False)]
-    [[1, 0, 2], [2, 4, 3]]
+def code_columns(columns: Sequence[Sequence[Any]], *, round_tail: bool, bulk_from: int = _BULK_FROM) -> list[Codes]:
+    """The codes of `columns`, each a sequence of cells; codes are small numbers from 0 up.
+
+    Both sides' columns are given together, for codes mean nothing across calls. `round_tail` is as for `cell_key`;
+    `bulk_from`, from how many cells on columns of one plain type are read in bulk. Raises what hostile cells raise.
+
+    >>> one, other = code_columns([[1, None, 2], [2.0, True, "2"]], round_tail=False)
+    >>> one[2] == other[0], len({*one, *other})
+    (True, 5)
     """
-    drafts = [_draft(column, round_tail=round_tail) for column in columns]
+    in_bulk = sum(map(len, columns)) >= bulk_from
+    drafts = [_draft(column, round_tail=round_tail, in_bulk=in_bulk) for column in columns]
     filled = [np.zeros(draft.size, dtype=np.int32) for draft in drafts]
     used = 1
     for family in _FAMILIES:
@@ -83,8 +89,8 @@ _NUMBERED = {
 }
 
 
-def _draft(column: Sequence[Any], *, round_tail: bool) -> Draft:
-    bulk = bulk_draft(column, round_tail=round_tail)
+def _draft(column: Sequence[Any], *, round_tail: bool, in_bulk: bool) -> Draft:
+    bulk = bulk_draft(column, round_tail=round_tail) if in_bulk else None
     if bulk is not None:
         return bulk
     cells, rows = _distinct(column)
@@ -93,7 +99,8 @@ def _draft(column: Sequence[Any], *, round_tail: bool) -> Draft:
         keys = [cell_key(cell) if cell is None else boolean_key(str.__str__(cell)) for cell in cells]
     else:
         keys = [cell_key(cell, round_tail=round_tail) for cell in cells]
-    return draft_of_keys(keys, rows)
+    # Families are worth their sorting only where some column is read in bulk.
+    return draft_of_keys(keys, rows) if in_bulk else Draft(len(keys), rows, (Part("other", keys, None),))
 
 
 def _distinct(column: Sequence[Any]) -> tuple[Sequence[Any], Ids | None]:
