@@ -113,7 +113,7 @@ DIFFERENT = {
     "nan_and_null": (math.nan, None),
     "signs_of_infinity": (math.inf, -math.inf),
     "tail": (0.1 + 0.2, 0.3),
-    "decimal_of_a_float": (Decimal.from_float(0.1), 0.1),
+    "decimal_of_a_float": (Decimal(1 / 10), 0.1),
     "sixty_two_digits": (10**61 + 1, 10**61),
     "beyond_2_53": (2**53 + 1, 2**53),
     "beyond_2_63": (2**63 + 1, float(2**63)),
