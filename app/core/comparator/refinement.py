@@ -37,6 +37,7 @@ def equal_pairing(golden: Side, generated: Side, rows: RowClasses, *, effort: in
     guesses. Generated columns may stay over. After Weisfeiler and Leman's refinement with individualisation, as nauty
     does it.
 
+    >>> import numpy as np
     >>> two = Side(("a", "b"), (np.array([1, 2, 2]), np.array([2, 1, 2])))
     >>> swapped = Side(("x", "y"), (np.array([2, 2, 1]), np.array([2, 1, 2])))
     >>> from app.core.comparator.rows import row_classes
