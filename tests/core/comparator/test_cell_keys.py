@@ -18,7 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.core.comparator import ResultSet, compare_result_sets
-from app.core.comparator.cells import MAX_DEPTH, MAX_PARTS, CellTooDeep, cell_key
+from app.core.comparator.cells import MAX_DEPTH, CellTooDeep, cell_key
 
 U = "6F9619FF-8B86-D011-B42D-00CF4FC964FF"
 BERLIN = ZoneInfo("Europe/Berlin")
@@ -256,13 +256,16 @@ def test_a_cell_nests_as_deep_as_the_limit_and_no_deeper() -> None:
         cell_key(nested(MAX_DEPTH + 1))
 
 
-def test_a_cell_that_holds_itself_twice_over_is_refused() -> None:
+def test_a_cell_that_holds_itself_twice_over_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("app.core.comparator.cells.MAX_PARTS", 10_000)
     cell: list[Any] = [1]
     for _ in range(50):
         cell = [cell, cell]
     with pytest.raises(CellTooDeep):
         cell_key(cell)
-    assert len(cell_key([0] * 1000)[1]) < MAX_PARTS
+    assert len(cell_key([0] * 9_999)[1]) == 9_999
+    with pytest.raises(CellTooDeep):
+        cell_key([0] * 10_000)
 
 
 def test_the_ambient_decimal_context_changes_nothing() -> None:
