@@ -61,3 +61,8 @@ def test_many_statements_side_by_side_are_not_deep() -> None:
 def test_any_text_is_read_or_refused(sql: str) -> None:
     with contextlib.suppress(SqlRefused):
         assert parse_sql(sql)
+
+
+def test_a_statement_taken_unread_is_not_quoted_in_the_log(caplog: pytest.LogCaptureFixture) -> None:
+    assert parse_sql("EXPLAIN SELECT canary FROM t")
+    assert "canary" not in caplog.text
