@@ -14,7 +14,7 @@ Pair = tuple[int, int]
 Columns = Sequence[Sequence[Any]]
 
 
-def reference_accuracy(  # noqa: PLR0917  (a plain function of all that counts)
+def reference_accuracy(
     golden: Columns,
     generated: Columns,
     names: Sequence[str],
@@ -64,7 +64,7 @@ def _equal_pairings(golden: Columns, generated: Columns, groups: Sequence[int]) 
         yield [pair for pairs in combination for pair in pairs]
 
 
-def _leftovers(  # noqa: PLR0917  (as above)
+def _leftovers(
     golden: Columns,
     generated: Columns,
     names: Sequence[str],
