@@ -47,6 +47,8 @@ lock:  ## pin the dependencies anew (needs uv on the PATH)
 	  --no-emit-index-url --no-emit-find-links --quiet -o requirements.lock
 	uv pip compile pyproject.toml --extra dev --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
 	  --no-emit-index-url --no-emit-find-links --quiet -c requirements.lock -o requirements-dev.lock
+	echo hatchling | uv pip compile - --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
+	  --no-emit-index-url --no-emit-find-links --quiet -c requirements-dev.lock -o requirements-build.lock
 
 clean:
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis
