@@ -35,20 +35,16 @@ def cluster_url(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPat
     if "TEST_DATABASE_URL" in os.environ:
         yield os.environ["TEST_DATABASE_URL"]
     elif request.config.getoption("--postgres") == "container":
-        from testcontainers.postgres import PostgresContainer
+        from testcontainers.community.postgres import PostgresContainer
 
-        with PostgresContainer("postgres:18", driver=None) as container:
+        server = PostgresContainer("postgres:18", driver=None).with_command("postgres -c fsync=off")
+        with server as container:
             yield container.get_connection_url()
     else:
         server = embedded.start(tmp_path_factory.mktemp("postgres") / "data")
         with psycopg.connect(server.get_uri(), autocommit=True) as connection:
             # Not even a power cut would cost a test its data: it makes them anew.
-            for setting in (
-                "fsync = off",
-                "synchronous_commit = on",
-                "full_page_writes = off",
-                "max_connections = 300",
-            ):
+            for setting in ("fsync = off", "synchronous_commit = on", "full_page_writes = off"):
                 connection.execute(f"ALTER SYSTEM SET {setting}")
             connection.execute("SELECT pg_reload_conf()")
         yield server.get_uri()
