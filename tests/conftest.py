@@ -7,6 +7,9 @@ from __future__ import annotations
 
 import os
 import secrets
+import shutil
+import tempfile
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import psycopg
@@ -19,10 +22,12 @@ from tests.support import LiveService, with_database, with_login
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
 SERVICE_LOGIN = "agreement_log_test_service"
 PASSWORD = "only-for-tests"
+# Not even a power cut would cost a test its data: it makes them anew. And a vacuum worker in the template would keep
+# it from being copied.
+SERVER_SETTINGS = ("fsync=off", "full_page_writes=off", "autovacuum=off")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -30,25 +35,28 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 @pytest.fixture(scope="session")
-def cluster_url(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def cluster_url(request: pytest.FixtureRequest) -> Iterator[str]:
     """The address of a superuser's connection to a cluster that this test process may use."""
     if "TEST_DATABASE_URL" in os.environ:
         yield os.environ["TEST_DATABASE_URL"]
     elif request.config.getoption("--postgres") == "container":
         from testcontainers.community.postgres import PostgresContainer
 
-        server = PostgresContainer("postgres:18", driver=None).with_command("postgres -c fsync=off")
-        with server as container:
+        command = "postgres " + " ".join(f"-c {setting}" for setting in SERVER_SETTINGS)
+        with PostgresContainer("postgres:18", driver=None).with_command(command) as container:
             yield container.get_connection_url()
     else:
-        server = embedded.start(tmp_path_factory.mktemp("postgres") / "data")
+        # Not in pytest's own folder: under root the server runs as another user, and every other pytest that starts
+        # on this machine closes that folder to everybody else.
+        folder = Path(tempfile.mkdtemp(prefix="agreement-log-test-"))
+        server = embedded.start(folder / "data")
         with psycopg.connect(server.get_uri(), autocommit=True) as connection:
-            # Not even a power cut would cost a test its data: it makes them anew.
-            for setting in ("fsync = off", "synchronous_commit = on", "full_page_writes = off"):
+            for setting in SERVER_SETTINGS:
                 connection.execute(f"ALTER SYSTEM SET {setting}")
             connection.execute("SELECT pg_reload_conf()")
         yield server.get_uri()
         server.cleanup()
+        shutil.rmtree(folder)
 
 
 @pytest.fixture(scope="session")
