@@ -9,6 +9,7 @@ import os
 import secrets
 import shutil
 import tempfile
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -76,26 +77,31 @@ def template(cluster_url: str, worker_id: str) -> Iterator[str]:
     _drop(cluster_url, name)
 
 
+@contextmanager
+def fresh_database(cluster_url: str, template: str | None = None) -> Iterator[str]:
+    """The address of a new database, a copy of `template`; it is dropped at the end."""
+    name = f"agreement_log_test_{secrets.token_hex(6)}"
+    create = sql.SQL("CREATE DATABASE {}").format(sql.Identifier(name))
+    if template is not None:
+        create += sql.SQL(" TEMPLATE {}").format(sql.Identifier(template))
+    with psycopg.connect(cluster_url, autocommit=True) as connection:
+        connection.execute(create)
+    yield with_database(cluster_url, name)
+    _drop(cluster_url, name)
+
+
 @pytest.fixture
 def owner_url(cluster_url: str, template: str) -> Iterator[str]:
     """A fresh migrated database, as the superuser sees it."""
-    name = f"agreement_log_test_{secrets.token_hex(6)}"
-    with psycopg.connect(cluster_url, autocommit=True) as connection:
-        connection.execute(
-            sql.SQL("CREATE DATABASE {} TEMPLATE {}").format(sql.Identifier(name), sql.Identifier(template))
-        )
-    yield with_database(cluster_url, name)
-    _drop(cluster_url, name)
+    with fresh_database(cluster_url, template) as url:
+        yield url
 
 
 @pytest.fixture
 def empty_url(cluster_url: str) -> Iterator[str]:
     """A fresh database that was never migrated, as the superuser sees it."""
-    name = f"agreement_log_empty_{secrets.token_hex(6)}"
-    with psycopg.connect(cluster_url, autocommit=True) as connection:
-        connection.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(name)))
-    yield with_database(cluster_url, name)
-    _drop(cluster_url, name)
+    with fresh_database(cluster_url) as url:
+        yield url
 
 
 @pytest.fixture
