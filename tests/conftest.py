@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 
 SERVICE_LOGIN = "agreement_log_test_service"
 PASSWORD = "only-for-tests"
+# Not even a power cut would cost a test its data: it makes them anew. And a vacuum worker in the template would keep
+# it from being copied.
+SERVER_SETTINGS = ("fsync=off", "full_page_writes=off", "autovacuum=off")
 
 
 # Through the standard library's logging, where pytest sees it and a command's standard output does not.
@@ -47,9 +50,10 @@ def cluster_url(request: pytest.FixtureRequest) -> Iterator[str]:
     if "TEST_DATABASE_URL" in os.environ:
         yield os.environ["TEST_DATABASE_URL"]
     elif request.config.getoption("--postgres") == "container":
-        from testcontainers.postgres import PostgresContainer
+        from testcontainers.community.postgres import PostgresContainer
 
-        with PostgresContainer("postgres:18", driver=None) as container:
+        command = "postgres " + " ".join(f"-c {setting}" for setting in SERVER_SETTINGS)
+        with PostgresContainer("postgres:18", driver=None).with_command(command) as container:
             yield container.get_connection_url()
     else:
         # Not in pytest's own folder: under root the server runs as another user, and every other pytest that starts
@@ -57,9 +61,7 @@ def cluster_url(request: pytest.FixtureRequest) -> Iterator[str]:
         folder = Path(tempfile.mkdtemp(prefix="agreement-log-test-"))
         server = embedded.start(folder / "data")
         with psycopg.connect(server.get_uri(), autocommit=True) as connection:
-            # Not even a power cut would cost a test its data: it makes them anew.
-            # And a vacuum worker in the template would keep it from being copied.
-            for setting in ("fsync = off", "full_page_writes = off", "autovacuum = off"):
+            for setting in SERVER_SETTINGS:
                 connection.execute(f"ALTER SYSTEM SET {setting}")
             connection.execute("SELECT pg_reload_conf()")
         yield server.get_uri()
