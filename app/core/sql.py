@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 import sqlglot
+from sqlglot import TokenType
 from sqlglot.errors import SqlglotError
-from sqlglot.tokens import TokenType
 
 if TYPE_CHECKING:
     from sqlglot.expressions import Expr

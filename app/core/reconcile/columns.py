@@ -23,7 +23,7 @@ NAMES: Final[dict[str, Role]] = {
     "sql": "statement", "statement": "statement", "query": "statement",
     "question": "question", "prompt": "question",
 }  # fmt: skip
-_NULLS = frozenset({"", "n/a", "na", "#n/a", "null", "none", "nan", "nil", "-", "–", "—", "--"})
+_NULLS = frozenset({"", "n/a", "na", "#n/a", "null", "none", "nan", "nil", "-", "--", "\u2013", "\u2014"})
 _WORD = re.compile(r"[^\W_]+")
 _LOOK_AHEAD = 20
 

@@ -18,7 +18,7 @@ class NotText(ValueError):
 
 
 def decode(content: bytes) -> str:
-    """`content` as text: by its byte order mark, else UTF-8, else UTF-16 where its zero bytes say so, else Windows-1252.
+    """`content` as text: by its byte order mark, else UTF-16 where zero bytes say so, else UTF-8, else Windows-1252.
 
     >>> decode("Café".encode("cp1252"))
     'Café'

@@ -38,15 +38,9 @@ class EvidenceRow:
         >>> EvidenceRow("q.txt", 1, question="How many?").shape
         'a'
         """
-        match (self.statement is not None, self.expected is not None):
-            case (True, True):
-                return "d"
-            case (True, False):
-                return "b"
-            case (False, True):
-                return "c"
-            case (False, False):
-                return "a"
+        if self.statement is None:
+            return "a" if self.expected is None else "c"
+        return "b" if self.expected is None else "d"
 
     def to_json(self, number: int, source: str | None) -> dict[str, Json]:
         """The row as it is printed: its `number` in the run, from 1, and the person's own words for the `source`."""

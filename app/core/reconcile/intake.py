@@ -52,9 +52,7 @@ class Intake:
         return {"shape": self.shape, "rows": rows, "skipped": [dict(entry.to_json()) for entry in self.skipped]}
 
 
-def intake(
-    files: Sequence[tuple[str, bytes]], *, source: str | None = None, dialect: str | None = DIALECT
-) -> Intake:
+def intake(files: Sequence[tuple[str, bytes]], *, source: str | None = None, dialect: str | None = DIALECT) -> Intake:
     """The rows of all `files`, with a statement joined to the number that has its label.
 
     >>> read = intake([("tiles.csv", b"Label,Value\\nQ3 Revenue,$4.2M\\n"),

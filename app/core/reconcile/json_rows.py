@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from app.core.reconcile.columns import NAMES, Role
 from app.core.reconcile.evidence_row import Entry, Skipped
 from app.core.reconcile.fold import fold
-from app.core.reconcile.json_text import number_text
+from app.core.reconcile.parse_value import MAX_EXPONENT
 from app.core.reconcile.statement import DIALECT
 from app.core.reconcile.table import Fields, entries, text_entry
 
@@ -73,7 +73,7 @@ def _cell(value: Any) -> str:
         case int():
             return str(value)
         case Decimal():
-            return str(value) if abs(value.adjusted()) < 30 else number_text(value) if value.adjusted() < 100 else "?"
+            return str(value) if abs(value.adjusted()) <= MAX_EXPONENT else "?"
         case None:
             return ""
         case _:

@@ -6,7 +6,7 @@ import json
 from decimal import Decimal
 from typing import TypeAlias
 
-Json: TypeAlias = None | bool | int | float | Decimal | str | list["Json"] | dict[str, "Json"]
+Json: TypeAlias = bool | int | float | Decimal | str | list["Json"] | dict[str, "Json"] | None
 
 _INDENT = "  "
 

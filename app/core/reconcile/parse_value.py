@@ -32,14 +32,15 @@ _SCALES: Final = {
 _SCALE = r"(?:thousand|millions?|billions?|trillions?|lakhs?|lacs?|crores?|mn|bn|tn|cr)(?![a-z])"
 
 # ISO 4217, the codes in circulation. An unknown word beside a number makes it text: `12 apples`.
-_CODES = (
+_CODE_LIST = (
     "AED AFN ALL AMD ANG AOA ARS AUD AWG AZN BAM BBD BDT BGN BHD BIF BMD BND BOB BRL BSD BTN BWP BYN BZD CAD CDF CHF "
     "CLP CNY COP CRC CUP CVE CZK DJF DKK DOP DZD EGP ERN ETB EUR FJD FKP GBP GEL GHS GIP GMD GNF GTQ GYD HKD HNL HTG "
     "HUF IDR ILS INR IQD IRR ISK JMD JOD JPY KES KGS KHR KMF KPW KRW KWD KYD KZT LAK LBP LKR LRD LSL LYD MAD MDL MGA "
     "MKD MMK MNT MOP MRU MUR MVR MWK MXN MYR MZN NAD NGN NIO NOK NPR NZD OMR PAB PEN PGK PHP PKR PLN PYG QAR RON RSD "
     "RUB RWF SAR SBD SCR SDG SEK SGD SHP SLE SOS SRD SSP STN SVC SYP SZL THB TJS TMT TND TOP TRY TTD TWD TZS UAH UGX "
     "USD UYU UZS VES VND VUV WST XAF XCD XOF XPF YER ZAR ZMW ZWL"
-).split()
+)
+_CODES = _CODE_LIST.split()
 _SIGNS = "[$\u00a2-\u00a5\u20a0-\u20cf\u0e3f\ufdfc]"
 _CURRENCY = rf"(?:(?:[A-Z]{{1,3}})?{_SIGNS}|Rs\.?|(?i:{'|'.join(_CODES)})(?![A-Za-z]))"
 _BODY = rf"(?P<body>(?:[0-9](?:[0-9.,]|{_GROUP_SPACE}(?=[0-9]))*|\.[0-9]+))(?P<exponent>[eE][+-]?[0-9]{{1,2}})?"
@@ -92,7 +93,7 @@ def parse_value(value: object) -> Decimal | None:
 def _bounded(number: Decimal) -> Decimal | None:
     _, digits, exponent = number.as_tuple()
     fits = len(digits) <= MAX_DIGITS and isinstance(exponent, int) and abs(exponent) <= MAX_DIGITS * 3
-    return (number if number else abs(number)) if fits else None
+    return (number or Decimal(0)) if fits else None  # minus zero is zero
 
 
 def _read(text: str) -> Decimal | None:

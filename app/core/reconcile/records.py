@@ -76,7 +76,7 @@ def _never_closes(lines: list[str], delimiter: str) -> bool:
 def delimiter_of(text: str) -> str | None:
     """The delimiter under which the most records of `text` have as many cells as the first; None when it is no table.
 
-    >>> delimiter_of("Label;Value\nRevenue;1.234,56\n")
+    >>> delimiter_of("Label;Value\\nRevenue;1.234,56\\n")
     ';'
 
     A semicolon or a bar divides prose as well as cells, so for those every record sampled has to agree.
@@ -103,7 +103,7 @@ def below_guidance(found: Iterable[Record]) -> Iterator[Record]:
     """The records from the first one that does not start with `#`: what stands above a header in that way is a note
     to the person who fills the file in. A column that is itself called `#` is none.
 
-    >>> [r.cells[0] for r in below_guidance(records("# fill this in\nRevenue,1\n#2 product,5\n", ","))]
+    >>> [r.cells[0] for r in below_guidance(records("# fill this in\\nRevenue,1\\n#2 product,5\\n", ","))]
     ['Revenue', '#2 product']
     """
     return dropwhile(lambda r: r.problem is None and r.cells[0].startswith("#") and r.cells[0] != "#", found)

@@ -32,11 +32,12 @@ _QUERIES = (exp.Select, exp.SetOperation)
 # First words after which a text is worth parsing. Of these, SELECT and WITH begin a query; the others are looked at
 # only so that a DROP is reported as what it is, and never lands in a label or a question.
 _QUERY_WORDS = frozenset({"SELECT", "WITH"})
-_OTHER_WORDS = frozenset(
+_OTHER_LIST = (
     "INSERT UPDATE DELETE MERGE REPLACE DROP CREATE ALTER TRUNCATE GRANT REVOKE COPY CALL EXEC EXECUTE DO SET RESET "
     "SHOW EXPLAIN DESCRIBE DESC ANALYZE VACUUM BEGIN START COMMIT ROLLBACK LOCK VALUES TABLE REINDEX COMMENT USE "
-    "ATTACH DETACH PRAGMA REFRESH CLUSTER DECLARE FETCH PREPARE DEALLOCATE LISTEN NOTIFY IMPORT EXPORT LOAD".split()
+    "ATTACH DETACH PRAGMA REFRESH CLUSTER DECLARE FETCH PREPARE DEALLOCATE LISTEN NOTIFY IMPORT EXPORT LOAD"
 )
+_OTHER_WORDS = frozenset(_OTHER_LIST.split())
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,18 +131,27 @@ def _looks_like_sql(text: str, word: str) -> bool:
         case "COPY":
             return "'" in text or "(" in text
         case _:
-            return stripped.endswith(";") or len(words) > 1 and words[1].strip("(;\"`'") in _SECOND_WORDS.get(word, ())
+            second = words[1].strip("(;\"`'") if len(words) > 1 else ""
+            return stripped.endswith(";") or second in _SECOND_WORDS.get(word, ())
 
 
-_OBJECTS = frozenset("TABLE VIEW INDEX SCHEMA DATABASE ROLE USER FUNCTION TYPE SEQUENCE MATERIALIZED TEMP UNIQUE OR IF "
-                     "POLICY TRIGGER EXTENSION ALL SYSTEM".split())  # fmt: skip
+_OBJECT_LIST = (
+    "TABLE VIEW INDEX SCHEMA DATABASE ROLE USER FUNCTION TYPE SEQUENCE MATERIALIZED TEMP UNIQUE OR IF POLICY TRIGGER "
+    "EXTENSION ALL SYSTEM"
+)
+_OBJECTS = frozenset(_OBJECT_LIST.split())
 _SECOND_WORDS = {
-    "INSERT": frozenset({"INTO", "OVERWRITE"}), "REPLACE": frozenset({"INTO"}), "MERGE": frozenset({"INTO"}),
-    "DELETE": frozenset({"FROM"}), "GRANT": frozenset({"ALL", "SELECT", "INSERT", "UPDATE", "DELETE", "USAGE"}),
-    "DROP": _OBJECTS, "CREATE": _OBJECTS, "ALTER": _OBJECTS, "TRUNCATE": _OBJECTS,
-    "EXPLAIN": frozenset({"SELECT", "ANALYZE", "WITH", "(ANALYZE"}), "SHOW": frozenset({"TABLES", "DATABASES"}),
-    "REFRESH": frozenset({"MATERIALIZED"}), "START": frozenset({"TRANSACTION"}), "LOCK": _OBJECTS,
-}  # fmt: skip
+    "INSERT": frozenset({"INTO", "OVERWRITE"}),
+    "REPLACE": frozenset({"INTO"}),
+    "MERGE": frozenset({"INTO"}),
+    "DELETE": frozenset({"FROM"}),
+    "GRANT": frozenset({"ALL", "SELECT", "INSERT", "UPDATE", "DELETE", "USAGE"}),
+    "EXPLAIN": frozenset({"SELECT", "ANALYZE", "WITH"}),
+    "SHOW": frozenset({"TABLES", "DATABASES"}),
+    "REFRESH": frozenset({"MATERIALIZED"}),
+    "START": frozenset({"TRANSACTION"}),
+    **dict.fromkeys(("DROP", "CREATE", "ALTER", "TRUNCATE", "LOCK"), _OBJECTS),
+}
 
 
 def _first_word(text: str) -> str:

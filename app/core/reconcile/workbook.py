@@ -6,6 +6,7 @@ import io
 import warnings
 import zipfile
 from datetime import date, datetime, time
+from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
 from openpyxl import load_workbook
@@ -15,7 +16,7 @@ from app.core.reconcile.records import Record
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-MAX_UNPACKED: Final = 200_000_000
+MAX_UNPACKED: Final = 100_000_000
 """Bytes of the unpacked parts together; a workbook is a zip file, and a small one may unpack to anything."""
 
 MAX_COLUMNS: Final = 64
@@ -28,7 +29,7 @@ class NotWorkbook(ValueError):
     """The bytes are no workbook that can be read. The message holds none of them."""
 
 
-def workbook(content: bytes, max_rows: int) -> Iterator[Record]:
+def workbook(content: bytes, max_rows: int) -> list[Record]:
     """The rows of the first sheet in `content`, blank ones left out, each under the number it has in the sheet.
 
     A formula is its text (`=SUM(A1)`), never a number: nothing is evaluated, and the value a spreadsheet program
@@ -39,20 +40,24 @@ def workbook(content: bytes, max_rows: int) -> Iterator[Record]:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # a missing default style is nothing to a reader of cells
-            book = load_workbook(io.BytesIO(content), read_only=True, data_only=False, keep_links=False)
-            sheet = book.worksheets[0]
-            # The stated size is the file's own claim, and rows are padded to it.
-            sheet.reset_dimensions()  # type: ignore[union-attr]  # a read-only sheet has it, and its stub does not
-            for line, row in enumerate(sheet.iter_rows(max_col=MAX_COLUMNS, values_only=True), 1):
-                if line > max_rows:
-                    raise NotWorkbook(f"the sheet has more than {max_rows:,} rows")
-                cells = tuple(_cell(value) for value in row)
-                if any(cells):
-                    yield Record(line, cells)
-    except NotWorkbook:
-        raise
+            found = list(islice(_rows(content), max_rows + 1))
     except Exception:  # noqa: BLE001 — openpyxl raises whatever the broken part made it stumble over
         raise NotWorkbook("the file is not a workbook that can be read") from None
+    if len(found) > max_rows:
+        raise NotWorkbook(f"the sheet has more than {max_rows:,} rows")
+    return [Record(line, cells) for line, cells in enumerate(found, 1) if any(cells)]
+
+
+def _rows(content: bytes) -> Iterator[tuple[str, ...]]:
+    book = load_workbook(io.BytesIO(content), read_only=True, data_only=False, keep_links=False)
+    sheet = book.worksheets[0]
+    # The stated size is the file's own claim, and rows are padded to it.
+    sheet.reset_dimensions()
+    for row in sheet.iter_rows(max_col=MAX_COLUMNS, values_only=True):
+        cells = [_cell(value) for value in row]
+        while cells and not cells[-1]:
+            cells.pop()
+        yield tuple(cells)
 
 
 def _check(content: bytes) -> None:
