@@ -12,7 +12,7 @@ from app.core.reconcile.intake import MAX_FILE_BYTES, MAX_ROWS, CannotRead
 from app.core.reconcile.parse_value import parse_value
 from app.core.reconcile.records import below_guidance, delimiter_of, records
 from app.core.reconcile.statement import DIALECT, statement
-from app.core.reconcile.table import by_header
+from app.core.reconcile.table import DIVIDED, by_header, divided
 
 if TYPE_CHECKING:
     from decimal import Decimal
@@ -71,8 +71,9 @@ def parse(name: str, content: bytes, *, dialect: str | None = DIALECT) -> Labell
     for record in found[1:] if header else found:
         fields = by_header(where, record.cells)
         label, value = fields.label or fields.question, fields.value
-        if record.problem or not label or value is None:
-            skipped.append(Skipped(name, record.line, record.problem or "no label with a value beside it"))
+        problem = record.problem or (DIVIDED if divided(where, record.cells) else None)
+        if problem or not label or value is None:
+            skipped.append(Skipped(name, record.line, problem or "no label with a value beside it"))
             continue
         context = [cell for cell in fields.context if statement(cell, dialect).kind == "not_sql"]
         glued = f"{label} ({', '.join(context)})" if context else label

@@ -28,6 +28,7 @@ _WRITES = (
     exp.DML, exp.DDL, exp.Into, exp.Lock, exp.Drop, exp.Alter, exp.Copy, exp.TruncateTable, exp.LoadData, exp.Grant,
     exp.Revoke,
 )  # fmt: skip
+_PLAIN_WRITES = (exp.Insert, exp.Update, exp.Delete, exp.Merge, exp.TruncateTable)
 _QUERIES = (exp.Select, exp.SetOperation)
 # First words after which a text is worth parsing. Of these, SELECT and WITH begin a query; the others are looked at
 # only so that a DROP is reported as what it is, and never lands in a label or a question.
@@ -77,7 +78,7 @@ def _judge(text: str, dialect: str | None) -> Statement:
         trees = parse_sql(text, dialect)
     except SqlRefused:
         return Statement("unreadable" if _looks_like_sql(text, word) else "not_sql")
-    if word in _OTHER_WORDS and not (_looks_like_sql(text, word) or isinstance(trees[0], exp.DML)):
+    if word in _OTHER_WORDS and not (_looks_like_sql(text, word) or isinstance(trees[0], _PLAIN_WRITES)):
         return Statement("not_sql")  # `Copy sold`, `Update on revenue`: English that a parser waves through
     if any(_writes(tree) for tree in trees):
         return Statement("writes")
@@ -122,7 +123,7 @@ def _looks_like_sql(text: str, word: str) -> bool:
     stripped = text.rstrip()
     if stripped.endswith("?"):
         return False
-    words = stripped.upper().split()
+    words = stripped.upper().partition(word)[2].split()
     match word:
         case "WITH":
             return any(w == "AS" or w.startswith("AS(") for w in words)
@@ -131,7 +132,7 @@ def _looks_like_sql(text: str, word: str) -> bool:
         case "COPY":
             return "'" in text or "(" in text
         case _:
-            second = words[1].strip("(;\"`'") if len(words) > 1 else ""
+            second = words[0].strip("(;\"`'") if words else ""
             return stripped.endswith(";") or second in _SECOND_WORDS.get(word, ())
 
 
@@ -158,7 +159,7 @@ def _first_word(text: str) -> str:
     """The first word behind comments, opening brackets and blank space, in capitals."""
     at, end = 0, len(text)
     while at < end:
-        if text[at].isspace() or text[at] in "(\ufeff\u200b":
+        if text[at].isspace() or text[at] == "(":
             at += 1
         elif text.startswith("--", at):
             newline = text.find("\n", at)
