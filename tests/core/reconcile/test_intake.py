@@ -168,8 +168,12 @@ CELL = st.text(alphabet="abcé😀 ,;\"'\n\t|#x", min_size=1, max_size=12).filte
 )
 
 
-@given(labels=st.lists(CELL, min_size=1, max_size=6), numbers=st.lists(st.integers(-(10**9), 10**9), min_size=6, max_size=6),
-       delimiter=st.sampled_from(",;\t|"), encoding=st.sampled_from(["utf-8", "utf-8-sig", "utf-16"]))  # fmt: skip
+@given(
+    labels=st.lists(CELL, min_size=1, max_size=6),
+    numbers=st.lists(st.integers(-(10**9), 10**9), min_size=6, max_size=6),
+    delimiter=st.sampled_from(",;\t|"),
+    encoding=st.sampled_from(["utf-8", "utf-8-sig", "utf-16"]),
+)
 def test_a_well_quoted_table_comes_back_cell_by_cell_with_its_lines(labels, numbers, delimiter, encoding):
     quoted = ['"' + label.replace('"', '""') + '"' for label in labels]
     text = f'"label"{delimiter}"value"\n'
