@@ -102,7 +102,7 @@ def _matched(part: str, output: ReceiptOutput, read: list[ReceiptTable]) -> Part
 
 def _every_aggregate_is_bare_count(prepare: Prepare | None) -> bool | None:
     """None where the aggregates could not be listed, and so the exemption can be neither given nor refused."""
-    if prepare is None or prepare.unchecked is not None:
+    if prepare is None or not prepare.checked:
         return None
     aggregates = entries(Aggregate, prepare.aggregates)
     readable = [a for a in aggregates if isinstance(a, Aggregate)]

@@ -117,6 +117,9 @@ def test_the_order_of_files_joins_the_same_rows(files):
 
 UNREADABLE = {
     "binary.csv": b"\x89PNG\r\n\x1a\n\0\0\0\0canary",
+    "few-zeros.bin": bytes(range(1, 250)) * 20 + b"\0",
+    "old-workbook.xls": b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + b"\x00\x3b\x41\xff" * 100,
+    "controls.csv": b"Label,Value\n\x1b\x02\xe9,5\n",
     "undefined.csv": b"Label,Value\ncanary\x81,5\n",
     "broken.json": b'[{"label": "canary"',
     "words.json": b"canary",

@@ -48,6 +48,8 @@ RUNS = {
     "another_refusal": ({"status": "refused", "rule": "row_limit"}, "unresolved"),
     "a_refusal_with_a_failures_kind": ({"status": "refused", "kind": "syntax"}, "unresolved"),
     "a_failure_with_a_refusals_rule": ({"status": "failed", "rule": "select_star"}, "unresolved"),
+    "failed_with_its_error": ({"status": "failed", "kind": "syntax", "error": "canary"}, "query_defect"),
+    "ok_with_an_error": ({"status": "ok", "error": "canary"}, "unresolved"),
     "not_run": ({"status": "not_run"}, "unresolved"),
     "a_status_nobody_knows": ({"status": "OK"}, "unresolved"),
     "no_status": ({"status": None}, "unresolved"),
@@ -57,8 +59,9 @@ RUNS = {
 
 @pytest.mark.parametrize(("record", "verdict"), RUNS.values(), ids=RUNS)
 def test_how_the_run_ended_decides_runs(record, verdict):
-    found = verdicts({"run.json": json.dumps(record)})
-    assert found == {"runs": verdict}
+    graded = ledger({"run.json": json.dumps(record)})
+    assert [(part.part, part.verdict) for part in graded.parts] == [("runs", verdict)]
+    assert "canary" not in json.dumps(graded.to_json())
 
 
 @pytest.mark.parametrize("rule", ["table_scope", "column_scope"])
