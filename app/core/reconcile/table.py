@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from app.core.reconcile.records import Record
 
 NO_VALUE = "the value is neither a number nor a statement"
+FURTHER = "the row has another statement, and only its first was taken"
 NO_LABEL = "the number has no label"
 DIVIDED = "the number seems divided by its own commas: it has to stand in quotes"
 UNQUOTED = "a statement beside other cells has to stand in quotes, or its own commas divide it"
@@ -123,7 +124,8 @@ def entries(file: str, line: int, fields: Fields, dialect: str | None = DIALECT)
     number = parse_value(fields.value)
     candidates = [cell for cell in (fields.statement, fields.value if number is None else None) if cell]
     kinds: list[tuple[str, Kind]] = [(cell, statement(cell, dialect).kind) for cell in (*candidates, *fields.context)]
-    trusted = next((cell for cell, kind in kinds if kind == "select"), None)
+    statements = [cell for cell, kind in kinds if kind == "select"]
+    trusted = statements[0] if statements else None
     refused = [kind for _, kind in kinds if kind not in ("select", "not_sql")]
     if fields.statement and not is_null(fields.statement) and kinds[0][1] == "not_sql":
         refused.append("other")
@@ -147,5 +149,5 @@ def entries(file: str, line: int, fields: Fields, dialect: str | None = DIALECT)
         expected=number,
         raw_value=fields.value if fields.value and fields.value != trusted else None,
     )
-    for kind in refused if trusted is None else ():
-        yield Skipped(file, line, REASONS[kind])
+    for reason in (*(REASONS[kind] for kind in refused), *(FURTHER for _ in statements[1:])):
+        yield Skipped(file, line, reason)
