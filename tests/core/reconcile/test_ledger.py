@@ -216,6 +216,7 @@ CARDINALITIES = {
     "header_only": ({LEFT: HEAD, RIGHT: UNIQUE}, (), "unresolved", None),
     "a_column_short": ({LEFT: "total,distinct_count\n5,5\n", RIGHT: UNIQUE}, (), "unresolved", None),
     "counts_that_cannot_be": ({LEFT: HEAD + "5,6,0\n", RIGHT: UNIQUE}, (), "unresolved", None),
+    "more_than_there_are_with_nulls": ({LEFT: HEAD + "5,4,3\n", RIGHT: UNIQUE}, (), "unresolved", None),
     "headers_in_capitals": ({LEFT: REPEATS, RIGHT: UNIQUE.upper()}, (), "confirmed", "customers.id"),
     "headers_in_another_order": ({LEFT: REPEATS, RIGHT: "null_count,total,distinct_count\n10,1000,990\n"}, (),
                                  "confirmed", "customers.id"),
