@@ -26,7 +26,8 @@ NAMES: Final[dict[str, Role]] = {
 _NULLS = frozenset({"", "n/a", "na", "#n/a", "null", "none", "nan", "nil", "-", "--", "\u2013", "\u2014"})
 _WORD = re.compile(r"[^\W_]+")
 _YEAR = re.compile(r"(?:19|20)[0-9]{2}")
-_LOOK_AHEAD = 20
+LOOK_AHEAD: Final = 20
+"""Records below the first that tell whether it is a header."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +57,7 @@ def columns(first: Record, following: Sequence[Record]) -> Columns | None:
 
     Arguments: the first record and those below it, as `records` gives them.
     """
-    below = [record for record in following[:_LOOK_AHEAD] if record.problem is None]
+    below = [record for record in following[:LOOK_AHEAD] if record.problem is None]
     if first.problem or not below or any(_is_value(cell) for cell in _without_years(first.cells)):
         return None
     named = _by_name(first.cells)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from itertools import chain, islice
 from typing import TYPE_CHECKING
 
-from app.core.reconcile.columns import Columns, columns, is_null
+from app.core.reconcile.columns import LOOK_AHEAD, Columns, columns, is_null
 from app.core.reconcile.evidence_row import Entry, EvidenceRow, Skipped
 from app.core.reconcile.parse_value import parse_value
 from app.core.reconcile.records import below_guidance
@@ -49,9 +50,8 @@ def table(file: str, found: Iterable[Record], dialect: str | None = DIALECT) -> 
 
     Arguments: `file`, the name rows are to carry; `dialect`, for `statement`.
     """
-    rows = list(below_guidance(found))
-    header = columns(rows[0], rows[1:]) if rows else None
-    for record in rows if header is None else rows[1:]:
+    header, rows = headed(found)
+    for record in rows:
         if record.problem is not None:
             yield Skipped(file, record.line, record.problem)
         elif divided(header or Columns(number=1), record.cells):
@@ -60,6 +60,20 @@ def table(file: str, found: Iterable[Record], dialect: str | None = DIALECT) -> 
             yield from entries(file, record.line, by_header(header, record.cells), dialect)
         else:
             yield from _by_position(file, record, dialect)
+
+
+def headed(found: Iterable[Record]) -> tuple[Columns | None, Iterator[Record]]:
+    """The header of the records `found`, None where they have none, and the records below it. No more of them are
+    looked at than it takes to tell a header.
+
+    >>> header, rows = headed(iter([]))
+    >>> header is None, list(rows)
+    (True, [])
+    """
+    rows = below_guidance(found)
+    head = list(islice(rows, LOOK_AHEAD + 1))
+    header = columns(head[0], head[1:]) if head else None
+    return header, chain(head if header is None else head[1:], rows)
 
 
 def by_header(header: Columns, cells: tuple[str, ...]) -> Fields:

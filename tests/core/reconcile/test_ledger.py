@@ -124,6 +124,10 @@ JOINS = {
     "no_probe_answered": (undeclared(), {}, "unresolved", None),
     "no_probe_planned": (undeclared(probes=0, too_big_to_probe=True), {}, "unresolved", None),
     "a_driver_error_as_result": (undeclared(), overlaps("ERROR: no such table\n", "matched\n0\n"), "unresolved", None),
+    "a_row_too_many": (undeclared(), overlaps("matched\n0\n0\n", "matched\n0\n"), "unresolved", None),
+    "a_header_twice": (undeclared(), overlaps("matched,matched\n0,0\n", "matched\n0\n"), "unresolved", None),
+    "a_wider_result": (undeclared(), overlaps("n,m\n0,0\n", "matched\n0\n"), "unresolved", None),
+    "another_name_for_the_only_column": (undeclared(), overlaps("n\n0\n", "COUNT\n0\n"), "query_defect", None),
     "a_value_that_is_no_count": (undeclared(), overlaps("matched\n-5\n", "matched\n0\n"), "unresolved", None),
 }  # fmt: skip
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from importlib import import_module
 
 import pytest
 from hypothesis import given
@@ -43,6 +44,20 @@ def test_every_open_quote_costs_its_own_line_only():
 def test_a_cell_longer_than_the_standard_limit_is_read():
     long = "x" * 200_000
     assert [record.cells for record in records(f'{long},"{long}"\na,b\n', ",")] == [(long, long), ("a", "b")]
+
+
+def test_a_quote_that_closes_before_its_cell_does_hides_no_open_one():
+    found = list(records('a,1\n"b"c,"2\nd,3\n', ","))
+    assert [(record.line, record.problem is None) for record in found] == [(1, True), (2, False), (3, True)]
+
+
+def test_a_quote_that_opens_on_a_long_text_is_given_up_on(monkeypatch):
+    monkeypatch.setattr(import_module("app.core.reconcile.records"), "MAX_RECORD", 20)
+    found = list(records('a,"1\n' + "b,2\n" * 20, ","))
+    assert [(record.line, record.problem is None) for record in found[:2]] == [(1, False), (2, True)]
+    assert len(found) == 21
+    assert [record.line for record in records('a,"1\n1\n1"\n' + "b,2\n" * 20, ",")] == [1, *range(4, 24)]
+    assert len(list(records('a,"x"y"\n' + "b,2\n" * 20, ","))) == 21
 
 
 def test_quotes_without_end_are_read_in_bounded_time():
