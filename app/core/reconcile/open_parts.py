@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 def open_parts(row: RowEvidence) -> list[Part]:
     """One part for each of the four files that an `ok` run has to leave behind and that is not there to be read, and
-    one for each that says of itself that it could not read the statement. Without them a crashed check would look
+    one for each that says of itself that it did not read the statement or not the whole of it. Without them a crashed check would look
     like a clean one."""
     found: list[Part] = []
     expected = (
@@ -32,6 +32,8 @@ def open_parts(row: RowEvidence) -> list[Part]:
             found.append(_open("receipt:*", row.receipt.file, "could not make out a section of the statement"))
     if row.probes.value is not None and row.probes.value.unreadable is not None:
         found.append(_open("join:*", row.probes.file, "could not read the statement"))
+    if row.probes.value is not None and row.probes.value.unlisted:
+        found.append(_open("join:*", row.probes.file, "lists fewer joins than the statement writes"))
     if row.judge.value is not None and row.judge.value.unreadable is not None:
         found.append(_open("literal:*", row.judge.file, "could not read the statement"))
     return found

@@ -13,7 +13,7 @@ from app.core.reconcile.intake import MAX_FILE_BYTES, MAX_ROWS, CannotRead
 from app.core.reconcile.parse_value import parse_value
 from app.core.reconcile.records import delimiter_of, records
 from app.core.reconcile.statement import DIALECT, statement
-from app.core.reconcile.table import DIVIDED, by_header, divided, headed
+from app.core.reconcile.table import by_header, headed, misaligned
 
 if TYPE_CHECKING:
     from decimal import Decimal
@@ -72,7 +72,7 @@ def parse(name: str, content: bytes, *, dialect: str | None = DIALECT) -> Labell
     for record in found:
         fields = by_header(where, record.cells)
         label, value = fields.label or fields.question, fields.value
-        problem = record.problem or (DIVIDED if divided(where, record.cells) else None)
+        problem = record.problem or misaligned(header, record.cells, dialect)
         if problem or not label or value is None:
             skipped.append(Skipped(name, record.line, problem or "no label with a value beside it"))
             continue

@@ -124,13 +124,17 @@ class DroppedRowsProbe(_Shape):
 
 
 class JoinProbes(_Shape):
-    """join-probes.json. `unreadable` is null when the statement could be read."""
+    """join-probes.json. `unreadable` is null when the statement could be read; `dropped` counts joins left out of it."""
 
     joins: list[Any]
     joins_written: int | None = None
     dropped: int | None = None
     unique_by_model: Any = None
     unreadable: Any = None
+
+    @property
+    def unlisted(self) -> bool:
+        return bool(self.dropped) or (self.joins_written or 0) > len(self.joins)
 
 
 class Judge(_Shape):

@@ -54,8 +54,8 @@ def table(file: str, found: Iterable[Record], dialect: str | None = DIALECT) -> 
     for record in rows:
         if record.problem is not None:
             yield Skipped(file, record.line, record.problem)
-        elif divided(header or Columns(number=1), record.cells):
-            yield Skipped(file, record.line, DIVIDED)
+        elif reason := misaligned(header, record.cells, dialect):
+            yield Skipped(file, record.line, reason)
         elif header is not None:
             yield from entries(file, record.line, by_header(header, record.cells), dialect)
         else:
@@ -107,17 +107,24 @@ def _by_position(file: str, record: Record, dialect: str | None) -> Iterator[Ent
         yield from entries(file, record.line, Fields(label=first, value=rest[0], context=context), dialect)
 
 
-def divided(header: Columns, cells: tuple[str, ...]) -> bool:
-    """Whether a row is wider than its header because `47,238,221` stood in it without quotes. Read cell by cell it
-    would be the number 47.
+def misaligned(header: Columns | None, cells: tuple[str, ...], dialect: str | None = DIALECT) -> str | None:
+    """Why a row that is wider than its header cannot be read cell by cell, None where it can.
 
-    >>> divided(Columns(label=0, number=1), ("Revenue", "47", "238", "221"))
+    `47,238,221` without quotes would be the number 47, and `SELECT a, b FROM t` the statement `SELECT a`.
+
+    >>> misaligned(Columns(label=0, number=1), ("Revenue", "47", "238", "221")) == DIVIDED
     True
     """
-    if header.number is None or sum(bool(cell) for cell in cells[header.width :]) == 0:
-        return False
-    head, tail = cells[header.number], cells[header.number + 1 : header.number + 2]
-    return bool(_HEAD.fullmatch(head) and tail and _TAIL.fullmatch(tail[0]))
+    columns = header or Columns(number=1)
+    if not any(cells[columns.width :]):
+        return None
+    if columns.number is not None:
+        head, tail = cells[columns.number], cells[columns.number + 1]
+        if _HEAD.fullmatch(head) and _TAIL.fullmatch(tail):
+            return DIVIDED
+    last = max(i for i, cell in enumerate(cells) if cell)
+    cut = any(statement(cell, dialect).kind == "select" for cell in cells[1:last])
+    return UNQUOTED if cut else None
 
 
 def text_entry(file: str, line: int, text: str, dialect: str | None = DIALECT) -> Iterator[Entry]:

@@ -627,6 +627,13 @@ def test_a_check_that_could_not_read_the_statement_is_an_open_part(name, part):
     assert "canary" not in json.dumps(graded.to_json())
 
 
+@pytest.mark.parametrize("changes", [{"dropped": 1}, {"joins_written": 2}, {"joins_written": 3, "dropped": 2}], ids=str)
+def test_a_join_that_is_written_and_not_listed_is_an_open_part(changes):
+    graded = ledger(row(files=probes(**changes)))
+    assert {p.part: p.verdict for p in graded.parts}["join:*"] == "unresolved"
+    assert graded.verdict == "unresolved"
+
+
 def test_a_receipt_that_could_not_make_out_a_section_is_an_open_part():
     receipt = {"tables": {"items": [], "undetermined": "a CTE"}, "columns": {"items": []}}
     assert verdicts(row(files={"statement-receipt.json": receipt}))["receipt:*"] == "unresolved"
