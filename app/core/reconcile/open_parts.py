@@ -12,8 +12,8 @@ if TYPE_CHECKING:
 
 def open_parts(row: RowEvidence) -> list[Part]:
     """One part for each of the four files that an `ok` run has to leave behind and that is not there to be read, and
-    one for each that says of itself that it did not read the statement or not the whole of it. Without them a crashed check would look
-    like a clean one."""
+    one for each that says of itself that it did not read the statement, or not the whole of it. Without them a crashed
+    check would look like a clean one."""
     found: list[Part] = []
     expected = (
         ("fan_out:*", row.prepare),

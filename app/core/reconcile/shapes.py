@@ -124,7 +124,7 @@ class DroppedRowsProbe(_Shape):
 
 
 class JoinProbes(_Shape):
-    """join-probes.json. `unreadable` is null when the statement could be read; `dropped` counts joins left out of it."""
+    """join-probes.json. `unreadable` is null when the statement could be read; `dropped` counts joins left out."""
 
     joins: list[Any]
     joins_written: int | None = None

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Final, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
 from sqlglot import expressions as exp
 
 from app.core.sql import SqlRefused, parse_sql, split_sql
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 DIALECT: Final = "postgres"
 """The dialect SQL is read in when nobody names one. There is no second try in another: a text that one dialect reads
@@ -96,23 +100,25 @@ _cached = lru_cache(maxsize=256)(_judge)
 def _is_query(tree: exp.Expr) -> bool:
     while isinstance(tree, (exp.Subquery, exp.Paren)):
         tree = tree.this
-    return isinstance(tree, _QUERIES) and bool(tree.find(exp.Select) and all(s.expressions for s in _arms(tree)))
+    # A SELECT without columns is a word at the start of a sentence.
+    return isinstance(tree, _QUERIES) and all(arm.expressions for arm in _arms(tree))
 
 
-def _arms(tree: exp.Expr) -> list[exp.Select]:
-    """The SELECTs whose rows come out. One without columns is a word at the start of a sentence."""
-    match tree:
-        case exp.Select():
-            return [tree]
-        case exp.SetOperation() | exp.Subquery() | exp.Paren():
-            return [arm for child in (tree.this, tree.args.get("expression")) if child for arm in _arms(child)]
-        case _:
-            return []
+def _arms(tree: exp.Expr) -> Iterator[exp.Select]:
+    """The SELECTs whose rows come out. On a stack of its own: a union of thousands leans as deep as it is long."""
+    waiting = [tree]
+    while waiting:
+        match waiting.pop():
+            case exp.Select() as arm:
+                yield arm
+            case exp.SetOperation() as union:
+                waiting += [union.this, union.expression]
+            case exp.Subquery() | exp.Paren() as wrapped:
+                waiting.append(wrapped.this)
 
 
 def _writes(tree: exp.Expr) -> bool:
-    # A query is DDL's cousin in no dialect, yet sqlglot hangs some of its read-only nodes under DDL.
-    return any(isinstance(node, _WRITES) and not isinstance(node, exp.Query) for node in tree.walk())
+    return any(isinstance(node, _WRITES) for node in tree.walk())
 
 
 def _looks_like_sql(text: str, word: str) -> bool:
@@ -126,7 +132,7 @@ def _looks_like_sql(text: str, word: str) -> bool:
     words = stripped.upper().partition(word)[2].split()
     match word:
         case "WITH":
-            return any(w == "AS" or w.startswith("AS(") for w in words)
+            return _CTE.search(stripped) is not None
         case "SELECT":
             return True
         case "COPY":
@@ -136,6 +142,7 @@ def _looks_like_sql(text: str, word: str) -> bool:
             return stripped.endswith(";") or second in _SECOND_WORDS.get(word, ())
 
 
+_CTE = re.compile(r"\bAS\s+(?:NOT\s+)?(?:MATERIALIZED\s*)?\(|\bAS\(", re.IGNORECASE)
 _OBJECT_LIST = (
     "TABLE VIEW INDEX SCHEMA DATABASE ROLE USER FUNCTION TYPE SEQUENCE MATERIALIZED TEMP UNIQUE OR IF POLICY TRIGGER "
     "EXTENSION ALL SYSTEM"
