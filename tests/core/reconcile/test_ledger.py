@@ -350,6 +350,23 @@ def test_a_chain_of_tables_is_as_many_joins():
     assert part.depends_on == ("join:customers-orders", "join:customers-regions")
 
 
+def test_a_total_that_names_more_joins_than_are_looked_up_stays_open():
+    joins = [join("orders", f"t{n}", id=f"j{n}") for n in range(201)]
+    names = [f"orders → t{n}" for n in range(201)]
+    within = verdicts(row(aggregates=[aggregate(joins=names[:200])], joins=joins))
+    beyond = parts(row(aggregates=[aggregate(joins=names)], joins=joins))["fan_out:SUM(o.total)"]
+    assert within["fan_out:SUM(o.total)"] == "confirmed"
+    assert (beyond.verdict, beyond.depends_on[-1]) == ("unresolved", "join:*")
+
+
+def test_a_thousand_joins_of_one_pair_and_a_thousand_totals_over_them_are_a_ledger():
+    joins = [join(id=f"j{n}") for n in range(1_000)]
+    totals = [aggregate(f"SUM(c{n})", joins=[*REFERENCES, f"j{n}"]) for n in range(1_000)]
+    graded = ledger(row(joins=joins, aggregates=totals))
+    assert graded.verdict == "confirmed"
+    assert len(graded.parts[-2].depends_on) == 1_000
+
+
 def probes(**changes):
     listed = {"joins": [join()], "joins_written": 1, "dropped": 0, "unique_by_model": {}, "unreadable": None, **changes}
     return {"join-probes.json": listed}
