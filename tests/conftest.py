@@ -9,6 +9,7 @@ import os
 import secrets
 import shutil
 import tempfile
+import time
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -31,6 +32,11 @@ PASSWORD = "only-for-tests"
 # it from being copied.
 SERVER_SETTINGS = ("fsync=off", "full_page_writes=off", "autovacuum=off")
 
+
+# Each of the two workers lives at another end of the calendar, so that a time that leans on the local zone is found.
+if "TZ" not in os.environ:
+    os.environ["TZ"] = "<-12>+12" if os.environ.get("PYTEST_XDIST_WORKER") == "gw1" else "<+14>-14"
+    time.tzset()
 
 # Through the standard library's logging, where pytest sees it and a command's standard output does not.
 structlog.configure(
