@@ -9,7 +9,6 @@ from typing import Annotated, Any, Literal, Self
 from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
-from pydantic.json_schema import SkipJsonSchema
 
 from app.platform.fields import Identifier, Instant, JsonDocument, Reason, Reference, Seconds, Share, Word
 
@@ -65,20 +64,30 @@ class Batch(_Body):
     rows: Annotated[list[Record], Field(min_length=1, max_length=1000)]
 
 
+def _without_null(schema: dict[str, Any]) -> None:
+    """A fill may leave a field out, and never write null: the schema says so."""
+    for field in schema["properties"].values():
+        kinds = [kind for kind in field.pop("anyOf") if kind != {"type": "null"}]
+        field.pop("default", None)
+        field.update(kinds[0] if len(kinds) == 1 else {"anyOf": kinds})
+
+
 class Fill(_Body):
     """Fields to fill that are still null. Who acts comes from the token."""
 
-    human_verdict: HumanVerdict | SkipJsonSchema[None] = None
-    human_reason: Reason | SkipJsonSchema[None] = Field(None, description="required with `revise` and `waive`")
-    agreement: AgreementKind | SkipJsonSchema[None] = Field(None, description="authored by the human who saw the diff")
-    human_review_latency: Seconds | SkipJsonSchema[None] = Field(None, description="seconds from PR open to verdict")
-    reviewed_by: Identifier | SkipJsonSchema[None] = Field(None, description="the human whom the token relays")
-    reviewed_at: Instant | SkipJsonSchema[None] = Field(None, description="needs the scope `import`")
-    proposal_to_merge_diff: JsonDocument | SkipJsonSchema[None] = Field(None, description="the diff or a pointer")
-    pr_id: Identifier | SkipJsonSchema[None] = None
-    merged_at: Instant | SkipJsonSchema[None] = None
-    post_merge_outcome: Word | SkipJsonSchema[None] = None
-    outcome_at: Instant | SkipJsonSchema[None] = Field(None, description="needs the scope `import`")
+    model_config = ConfigDict(json_schema_extra=_without_null)
+
+    human_verdict: HumanVerdict | None = None
+    human_reason: Reason | None = Field(None, description="required with `revise` and `waive`")
+    agreement: AgreementKind | None = Field(None, description="authored by the human who saw the diff")
+    human_review_latency: Seconds | None = Field(None, description="seconds from PR open to verdict")
+    reviewed_by: Identifier | None = Field(None, description="the human whom the token relays")
+    reviewed_at: Instant | None = Field(None, description="needs the scope `import`")
+    proposal_to_merge_diff: JsonDocument | None = Field(None, description="the diff or a pointer")
+    pr_id: Identifier | None = None
+    merged_at: Instant | None = None
+    post_merge_outcome: Word | None = None
+    outcome_at: Instant | None = Field(None, description="needs the scope `import`")
 
     @model_validator(mode="after")
     def _has_values(self) -> Self:
@@ -179,19 +188,19 @@ class Filters(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    lane: Word | SkipJsonSchema[None] = None
-    risk_tier: Word | SkipJsonSchema[None] = None
-    agent_id: Identifier | SkipJsonSchema[None] = None
-    project_id: UUID | SkipJsonSchema[None] = None
-    decision_id: Identifier | SkipJsonSchema[None] = None
-    property: Word | SkipJsonSchema[None] = None
-    guardrail_verdict: GuardrailVerdict | SkipJsonSchema[None] = None
-    human_verdict: HumanVerdict | SkipJsonSchema[None] = None
-    agreement: AgreementKind | SkipJsonSchema[None] = None
-    post_merge_outcome: Word | SkipJsonSchema[None] = None
-    since: Instant | SkipJsonSchema[None] = Field(None, description="created at this time or later")
-    until: Instant | SkipJsonSchema[None] = Field(None, description="created before this time")
-    awaiting: Awaiting | SkipJsonSchema[None] = Field(
+    lane: Word | None = None
+    risk_tier: Word | None = None
+    agent_id: Identifier | None = None
+    project_id: UUID | None = None
+    decision_id: Identifier | None = None
+    property: Word | None = None
+    guardrail_verdict: GuardrailVerdict | None = None
+    human_verdict: HumanVerdict | None = None
+    agreement: AgreementKind | None = None
+    post_merge_outcome: Word | None = None
+    since: Instant | None = Field(None, description="created at this time or later")
+    until: Instant | None = Field(None, description="created before this time")
+    awaiting: Awaiting | None = Field(
         None, description="`review`: no authored agreement yet; `outcome`: merged or waived, and no outcome yet"
     )
 
@@ -200,4 +209,4 @@ class ListQuery(Filters):
     """The filters, and which page."""
 
     limit: Annotated[int, Field(ge=1, le=1000)] = 50
-    cursor: Annotated[str, Field(max_length=2000)] | SkipJsonSchema[None] = None
+    cursor: Annotated[str, Field(max_length=2000)] | None = None

@@ -6,7 +6,6 @@ from datetime import datetime
 from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
-from pydantic.json_schema import SkipJsonSchema
 
 from app.platform.fields import Instant
 
@@ -19,8 +18,8 @@ class WindowQuery(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    since: Instant | SkipJsonSchema[None] = Field(None, description="from this time on; default 90 days before `until`")
-    until: Instant | SkipJsonSchema[None] = Field(None, description="before this time; default now")
+    since: Instant | None = Field(None, description="from this time on; default 90 days before `until`")
+    until: Instant | None = Field(None, description="before this time; default now")
 
 
 class Window(BaseModel):

@@ -198,7 +198,6 @@ def _field_error(item: dict[str, Any]) -> FieldError:
     where, *path = item["loc"]
     detail = str(item["msg"]).removeprefix("Value error, ")
     if where == "body":
-        # the names of union members that pydantic adds are no part of the document
         return FieldError(detail, pointer=pointer_to(path))
     return FieldError(detail, parameter=str(path[0]) if path else str(where))
 

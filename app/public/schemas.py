@@ -7,7 +7,6 @@ from decimal import Decimal
 from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
-from pydantic.json_schema import SkipJsonSchema
 
 from app.agreements.schemas import AgreementKind, GuardrailVerdict, HumanVerdict
 from app.platform.fields import Instant, Word
@@ -45,10 +44,10 @@ class PublicQuery(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    lane: Word | SkipJsonSchema[None] = None
-    risk_tier: Word | SkipJsonSchema[None] = None
-    property: Word | SkipJsonSchema[None] = None
-    since: Instant | SkipJsonSchema[None] = None
-    until: Instant | SkipJsonSchema[None] = None
+    lane: Word | None = None
+    risk_tier: Word | None = None
+    property: Word | None = None
+    since: Instant | None = None
+    until: Instant | None = None
     limit: Annotated[int, Field(ge=1, le=1000)] = 50
-    cursor: Annotated[str, Field(max_length=2000)] | SkipJsonSchema[None] = None
+    cursor: Annotated[str, Field(max_length=2000)] | None = None

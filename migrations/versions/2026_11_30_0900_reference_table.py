@@ -43,6 +43,17 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
+    op.execute(
+        """
+        DO $$
+        BEGIN
+            IF EXISTS (SELECT 1 FROM agreements) THEN
+                RAISE EXCEPTION 'agreements holds rows: the way down ends here, so that none is lost';
+            END IF;
+        END
+        $$
+        """
+    )
     op.execute("DROP TABLE agreements")
     op.execute("DROP TYPE agreement_kind")
     op.execute("DROP TYPE human_verdict_kind")

@@ -57,6 +57,17 @@ def downgrade() -> None:
     )
     op.execute(
         """
+        DO $$
+        BEGIN
+            IF NOT EXISTS (SELECT 1 FROM agreements_kept_0002) THEN
+                DROP TABLE agreements_kept_0002;
+            END IF;
+        END
+        $$
+        """
+    )
+    op.execute(
+        """
         ALTER TABLE agreements
             DROP COLUMN property,
             DROP COLUMN workflow_slug,

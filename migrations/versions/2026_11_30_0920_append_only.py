@@ -399,6 +399,17 @@ def downgrade() -> None:
         if kind == "FUNCTION":
             op.execute(f"DROP FUNCTION {name}")
     op.execute(f"CREATE TABLE agreements_kept_0003 AS SELECT id, {', '.join(OWN_COLUMNS)} FROM agreements")
+    op.execute(
+        """
+        DO $$
+        BEGIN
+            IF NOT EXISTS (SELECT 1 FROM agreements_kept_0003) THEN
+                DROP TABLE agreements_kept_0003;
+            END IF;
+        END
+        $$
+        """
+    )
     op.execute("ALTER TABLE agreements RESET (autovacuum_vacuum_insert_scale_factor, autovacuum_vacuum_scale_factor,"
                " autovacuum_analyze_scale_factor)")  # fmt: skip
     op.execute("DROP INDEX ix_agreements_created_at")
