@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from app.commands.settings import load_settings
+from app.commands.settings import fail, load_settings
 
 if TYPE_CHECKING:
     from app.settings import Settings
@@ -28,8 +28,12 @@ def run_server(settings: Settings) -> None:
     from app.platform.telemetry import configure_logging
 
     configure_logging(settings.log_level, settings.log_format)
+    try:
+        app = create_app(settings)
+    except ValueError as error:
+        fail(str(error))
     uvicorn.run(
-        create_app(settings),
+        app,
         host=settings.host,
         port=settings.port,
         log_config=None,
