@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from app.commands import demo, dev, log, migrate, serve, token
+from app.commands import compare, demo, dev, log, migrate, reconcile, serve, token
 
 app = typer.Typer(
     name="agreement-log",
@@ -16,7 +16,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 
-_SERVICE, _LOG = "Run the service", "The log from a shell"
+_SERVICE, _LOG, _CORE = "Run the service", "The log from a shell", "The core on its own"
 
 app.command("dev", rich_help_panel=_SERVICE)(dev.dev)
 app.command("serve", rich_help_panel=_SERVICE)(serve.serve)
@@ -29,6 +29,9 @@ app.command("review", rich_help_panel=_LOG)(log.review)
 app.command("outcome", rich_help_panel=_LOG)(log.outcome)
 app.command("list", rich_help_panel=_LOG)(log.list_rows)
 app.command("rates", rich_help_panel=_LOG)(log.rates)
+
+app.command("compare", rich_help_panel=_CORE)(compare.compare)
+app.add_typer(reconcile.app, name="reconcile", rich_help_panel=_CORE)
 
 
 def _print_version(wanted: bool) -> None:

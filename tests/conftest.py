@@ -9,12 +9,14 @@ import os
 import secrets
 import shutil
 import tempfile
+import time
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import psycopg
 import pytest
+import structlog
 from psycopg import sql
 
 from app.platform import embedded, migrations
@@ -29,6 +31,19 @@ PASSWORD = "only-for-tests"
 # Not even a power cut would cost a test its data: it makes them anew. And a vacuum worker in the template would keep
 # it from being copied.
 SERVER_SETTINGS = ("fsync=off", "full_page_writes=off", "autovacuum=off")
+
+
+# Each of the two workers lives at another end of the calendar, so that a time that leans on the local zone is found.
+if "TZ" not in os.environ:
+    os.environ["TZ"] = "<-12>+12" if os.environ.get("PYTEST_XDIST_WORKER") == "gw1" else "<+14>-14"
+    time.tzset()
+
+# Through the standard library's logging, where pytest sees it and a command's standard output does not.
+structlog.configure(
+    processors=[structlog.contextvars.merge_contextvars, structlog.stdlib.render_to_log_kwargs],
+    wrapper_class=structlog.stdlib.BoundLogger,
+    logger_factory=structlog.stdlib.LoggerFactory(),
+)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -53,6 +53,10 @@ class Record(_Body):
     artifact_ref: Reference | None = None
     created_at: Instant | None = Field(None, description="a time in the past; needs the scope `import`")
 
+    def given(self) -> dict[str, Any]:
+        """The fields that have a value. Null and absent are the same here: both leave the column null."""
+        return {name: value for name in self.model_fields_set if (value := getattr(self, name)) is not None}
+
 
 class Batch(_Body):
     """Up to 1,000 rows, written all together or not at all."""

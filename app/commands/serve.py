@@ -23,13 +23,14 @@ def serve(
 def run_server(settings: Settings) -> None:
     """Serves until SIGINT or SIGTERM; running requests are finished first."""
     import uvicorn
+    from uvicorn.importer import import_from_string
 
-    from app.main import create_app
     from app.platform.telemetry import configure_logging
 
     configure_logging(settings.log_level, settings.log_format)
     try:
-        app = create_app(settings)
+        # by its address, as servers load an app: nothing in the package imports it
+        app = import_from_string("app.main:create_app")(settings)
     except ValueError as error:
         fail(str(error))
     uvicorn.run(
