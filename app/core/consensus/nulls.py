@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
 
-from app.core.consensus.terms import Agg, Call, Col, Ext, Free, Kind, Lit, Over, Same, Sub, Term
+from app.core.consensus.terms import FALSE, Agg, Block, Call, Col, Ext, Free, Kind, Lit, Over, Same, Sub, Term
 
 # NULL as soon as one argument is.
 STRICT = frozenset({"=", "<>", "<", "<=", "+", "*", "-", "/", "neg", "%", "||", "like", "ilike", "lower", "upper",
@@ -12,6 +14,9 @@ STRICT = frozenset({"=", "<>", "<", "<=", "+", "*", "-", "/", "neg", "%", "||", 
 COMPARISONS = frozenset({"=", "<>", "<", "<="})
 _ALWAYS_KNOWN = frozenset({"isnull", "same?", "nottrue"})
 BOOLEAN = COMPARISONS | _ALWAYS_KNOWN | {"and", "or", "not", "in", "like", "ilike"}
+# Operators that give a value for every value.
+_TOTAL = COMPARISONS | {"+", "*", "-", "neg", "||", "like", "ilike", "lower", "upper", "length", "abs", "and", "or",
+                        "not", "in"}  # fmt: skip
 _NUMBERS: tuple[Kind, ...] = ("int", "decimal", "float")
 
 
@@ -61,97 +66,104 @@ def _kind_of_call(call: Call) -> Kind:
     return "int" if op in ("extract", "length") else "unknown"
 
 
-def may_be_null(term: Term, nullable: AbstractSet[int], null_quotient: bool = True, known: AbstractSet[Term] = frozenset()) -> bool:  # noqa: E501, FBT001, FBT002  # one question, four facts
-    """Whether some row can make `term` NULL.
+@dataclass(frozen=True)
+class Nulls:
+    """What is known of NULLs at one place of a statement.
 
-    `nullable` are the occurrences that an outer join may fill with NULLs; `known`, terms proven never NULL here.
+    `nullable`: occurrences that an outer join may fill with NULLs; `known`: terms that are never NULL here;
+    `quotient`: whether dividing by zero gives NULL.
     """
-    if term in known:
-        return False
 
-    def null(inner: Term) -> bool:
-        return may_be_null(inner, nullable, null_quotient, known)
+    nullable: frozenset[int] = frozenset()
+    known: frozenset[Term] = frozenset()
+    quotient: bool = True
 
-    match term:
-        case Col(src, _, _, not_null):
-            return not not_null or src in nullable
-        case Lit(_, kind):
-            return kind == "null"
-        case Same():
+    def possible(self, term: Term) -> bool:
+        """Whether some row can make `term` NULL."""
+        if term in self.known:
             return False
-        case Ext(src, inner):
-            return src in nullable or null(inner)
-        case Sub(op):
-            return op != "exists"
-        case Agg(op):
-            return op != "count"
-        case Call(op, args):
-            return _call_may_be_null(op.split(":", 1)[0], args, null, null_quotient)
-        case Over() | Free():
-            return True
+        match term:
+            case Col(src, _, _, not_null):
+                return not not_null or src in self.nullable
+            case Lit(_, kind):
+                return kind == "null"
+            case Same():
+                return False  # its members are equal, and NULL equals nothing
+            case Ext(src, inner):
+                return src in self.nullable or self.possible(inner)
+            case Sub(op):
+                return op != "exists"
+            case Agg(op):
+                return op != "count"
+            case Call(op, args):
+                return self._possible_call(op.split(":", 1)[0], args)
+            case Over() | Free():
+                return True
+
+    def _possible_call(self, op: str, args: tuple[Term, ...]) -> bool:
+        if op in _ALWAYS_KNOWN:
+            return False
+        if op == "coalesce":
+            return all(map(self.possible, args))
+        if op == "case":
+            return any(map(self.possible, (*args[1:-1:2], args[-1])))
+        if op in ("/", "%"):
+            return self.quotient or any(map(self.possible, args))
+        if op in _TOTAL:
+            return any(map(self.possible, args))
+        return True  # a function may return NULL for anything
+
+    def with_nullable(self, srcs: Iterable[int]) -> Nulls:
+        return Nulls(self.nullable | frozenset(srcs), self.known, self.quotient)
+
+    def with_known(self, terms: Iterable[Term]) -> Nulls:
+        return Nulls(self.nullable, self.known | frozenset(terms), self.quotient)
 
 
-def _call_may_be_null(op: str, args: tuple[Term, ...], null: object, null_quotient: bool) -> bool:  # noqa: FBT001
-    test = null
-    assert callable(test)
-    if op in _ALWAYS_KNOWN:
-        return False
-    if op == "coalesce":
-        return all(test(a) for a in args)
-    if op == "case":
-        values = [*args[1:-1:2], args[-1]]
-        return any(test(v) for v in values)
-    if op in ("/", "%"):
-        return null_quotient or any(test(a) for a in args)
-    if op in STRICT or op in ("and", "or", "not", "in"):
-        # A known operator over known values has a value; an unknown function may return NULL for anything.
-        return op in ("substring", "extract", "datetrunc") or any(test(a) for a in args)
-    return True
-
-
-def null_on(term: Term, srcs: AbstractSet[int]) -> bool:
-    """Whether `term` is NULL in every row where all columns of `srcs` are."""
+def null_when(term: Term, gone: Callable[[Term], bool]) -> bool:
+    """Whether `term` is NULL in every row where all terms that `gone` names are."""
+    if gone(term):
+        return True
     match term:
-        case Col(src):
-            return src in srcs
         case Lit(_, kind):
             return kind == "null"
-        case Ext(src, inner):
-            return src in srcs or null_on(inner, srcs)
+        case Ext(_, inner):
+            return null_when(inner, gone)
         case Same(members):
-            return any(null_on(m, srcs) for m in members)
+            return any(null_when(m, gone) for m in members)
         case Call(op, args):
             name = op.split(":", 1)[0]
             if name in STRICT or name == "cast":
-                return any(null_on(a, srcs) for a in args)
-            if name == "in":
-                return null_on(args[0], srcs)
-            if name == "not":
-                return null_on(args[0], srcs)
+                return any(null_when(a, gone) for a in args)
+            if name in ("in", "not"):
+                return null_when(args[0], gone)
             if name in ("coalesce", "and", "or"):
-                return all(null_on(a, srcs) for a in args)
+                return all(null_when(a, gone) for a in args)
             return False
-        case Sub() | Agg() | Over() | Free():
+        case _:
             return False
 
 
-def never_true_on(term: Term, srcs: AbstractSet[int]) -> bool:
-    """Whether the condition `term` cannot be true in a row where all columns of `srcs` are NULL."""
-    if null_on(term, srcs) or (isinstance(term, Lit) and term.value == "false"):
+def never_true_when(term: Term, gone: Callable[[Term], bool]) -> bool:
+    """Whether the condition `term` cannot be true in a row where all terms that `gone` names are NULL."""
+    if null_when(term, gone) or term == FALSE:
         return True
     match term:
         case Call("and", args):
-            return any(never_true_on(a, srcs) for a in args)
+            return any(never_true_when(a, gone) for a in args)
         case Call("or", args):
-            return all(never_true_on(a, srcs) for a in args)
+            return all(never_true_when(a, gone) for a in args)
         case Call("not", (Call("isnull", (inner,)),)):
-            return null_on(inner, srcs)
-        case Sub("exists", query, _):
-            where = getattr(query, "where", ())
-            grand = getattr(query, "group", None) == ()
-            return not grand and any(never_true_on(c, srcs) for c in where)
+            return null_when(inner, gone)
+        case Sub("exists", Block() as block, _) if block.group != () and not block.limited:
+            return any(never_true_when(c, gone) for c in block.where)
         case Sub(op, _, args):
             # x = ANY (…) with x NULL is never true; x <> ALL over no rows is.
-            return op.startswith("any:") and any(null_on(a, srcs) for a in args)
+            return op.startswith("any:") and any(null_when(a, gone) for a in args)
         case _:
             return False
+
+
+def of(srcs: AbstractSet[int]) -> Callable[[Term], bool]:
+    """The columns of `srcs`, as the terms that are gone."""
+    return lambda term: isinstance(term, (Col, Ext)) and term.src in srcs

@@ -14,7 +14,6 @@ from typing import Protocol
 from sqlglot import exp
 
 from app.core.consensus.context import Context, Unread
-from app.core.consensus.nulls import kind_of, may_be_null
 from app.core.consensus.read_terms import expect, read_term
 from app.core.consensus.scope import Cte, Entry, Pending, Read, Scope, query_entry, table_entry
 from app.core.consensus.terms import TRUE, Block, Call, Col, Full, Func, Join, Source, Sub, Table, Term
@@ -127,14 +126,9 @@ def _source(read: Read, alias: str, renamed: tuple[str, ...], reader: FromReader
     if len(renamed) > len(read.names) or (renamed and read.stars):
         raise Unread("more names than columns")
     src = reader.ctx.fresh()
-    entry, pending = query_entry(alias, read, names, src, _output_column)
+    entry, pending = query_entry(alias, read, names, src)
     reader.pending[src] = pending
     return From([Source(src, read.query)], entries=[entry])
-
-
-def _output_column(src: int, position: int, output: Term) -> Col:
-    # Nullability of a derived column is not carried: outer joins inside may make it NULL. Merging finds it again.
-    return Col(src, str(position), kind_of(output), not_null=isinstance(output, Call) and not may_be_null(output, set()))
 
 
 def _values(node: exp.Values, scope: Scope, reader: FromReader) -> From:

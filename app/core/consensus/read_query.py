@@ -9,10 +9,9 @@ from sqlglot import exp
 from app.core.consensus.context import Context, Unread
 from app.core.consensus.read_from import read_from
 from app.core.consensus.read_terms import expect, number, read_order, read_term
-from app.core.consensus.scope import Cte, Entry, Pending, Read, Scope, first_outputs
+from app.core.consensus.scope import Cte, Entry, Pending, Read, Scope, first_outputs, output_column
 from app.core.consensus.terms import (
     TRUE,
-    Agg,
     Block,
     Call,
     Col,
@@ -22,7 +21,6 @@ from app.core.consensus.terms import (
     Lit,
     Minus,
     OrderKey,
-    Over,
     Query,
     Source,
     Sub,
@@ -84,9 +82,7 @@ class _Reader:
         return Read(Block((Source(src, left.query),), where=(test,), group=mine, outputs=mine), left.names)
 
     def _columns(self, src: int, query: Query) -> list[Col]:
-        from app.core.consensus.read_from import _output_column  # noqa: PLC0415
-
-        return [_output_column(src, i, t) for i, t in enumerate(first_outputs(query))]
+        return [output_column(src, i, t) for i, t in enumerate(first_outputs(query))]
 
     def _distinct(self, query: Query) -> Block:
         src = self.ctx.fresh()
@@ -345,5 +341,3 @@ def _orders_by_aggregate(node: exp.Expr) -> bool:
     order = node.args.get("order")
     return order is not None and any(isinstance(k.this.unnest(), exp.AggFunc) for k in order.expressions)
 
-
-_ = (Agg, Over)

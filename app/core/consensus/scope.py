@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
 from app.core.consensus.context import Unread
-from app.core.consensus.terms import Block, Col, Free, Minus, Query, Term, Union
+from app.core.consensus.nulls import Nulls, kind_of
+from app.core.consensus.terms import Block, Call, Col, Free, Minus, Query, Term, Union
 
 if TYPE_CHECKING:
     from app.core.consensus.schema import TableInfo
-
-Column: TypeAlias = Callable[[int, int, Term], Col]
 
 
 @dataclass
@@ -137,11 +136,8 @@ def table_entry(alias: str, src: int, table: TableInfo | None) -> Entry:
     return Entry(alias, src, tuple(columns), columns.__getitem__)
 
 
-def query_entry(alias: str, read: Read, names: tuple[str, ...], src: int, column: Column) -> tuple[Entry, Pending]:
-    """The entry of a derived table numbered `src`, and its outputs, to which unknown columns may still be added.
-
-    `column` makes the column for an output, given its position.
-    """
+def query_entry(alias: str, read: Read, names: tuple[str, ...], src: int) -> tuple[Entry, Pending]:
+    """The entry of a derived table numbered `src`, and its outputs, to which unknown columns may still be added."""
     outputs = first_outputs(read.query)
     pending = Pending(src, list(outputs))
 
@@ -149,7 +145,7 @@ def query_entry(alias: str, read: Read, names: tuple[str, ...], src: int, column
         if names.count(name) > 1:
             raise Unread("ambiguous column")
         position = names.index(name)
-        return column(src, position, outputs[position])
+        return output_column(src, position, outputs[position])
 
     star: Callable[[str], Term] | None = None
     if len(read.stars) == 1 and isinstance(read.query, Block) and read.query.plain:
@@ -170,3 +166,8 @@ def first_outputs(query: Query) -> tuple[Term, ...]:
             return first_outputs(query.branches[0])
         case Minus():
             return first_outputs(query.left)
+
+
+def output_column(src: int, position: int, output: Term) -> Col:
+    # Nullability of a derived column is not carried: outer joins inside may make it NULL. Merging finds it again.
+    return Col(src, str(position), kind_of(output), not_null=isinstance(output, Call) and not Nulls().possible(output))
