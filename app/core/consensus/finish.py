@@ -9,7 +9,7 @@ from app.core.consensus.nulls import Nulls
 from app.core.consensus.normalise import tidy_terms
 from app.core.consensus.rules.env import in_order
 from app.core.consensus.rules.keys import equalities, exact_classes, nullable_ids, proven_not_null
-from app.core.consensus.rules.limits import reduce_order
+from app.core.consensus.rules.limits import reduce_order, total_order
 from app.core.consensus.terms import (
     Block,
     Call,
@@ -28,6 +28,7 @@ from app.core.consensus.terms import (
     Union,
     rewrite,
     rewrite_query,
+    unique,
 )
 
 
@@ -41,6 +42,8 @@ def finish(query: Query, ctx: Context, nulls: Nulls | None = None) -> Query:
             return Minus(query.op, finish(query.left, ctx, nulls), finish(query.right, ctx, nulls))
         case Block():
             block = reduce_order(query, ctx, nulls)
+            if block.shape and total_order(block, ctx):
+                block = replace(block, shape="")
             for _ in range(3):  # a constant may make more terms equal
                 block, again = tidy_terms(_classes_as_one(block, ctx), ctx, nulls), block
                 if block == again:
@@ -50,17 +53,18 @@ def finish(query: Query, ctx: Context, nulls: Nulls | None = None) -> Query:
 
 def _classes_as_one(block: Block, ctx: Context) -> Block:
     """Equal columns of the same exact kind are one value in every row that passes WHERE: any may stand for the rest."""
-    pairs = [(a, b) for a, b in equalities(block.where) if isinstance(a, (Col, Lit)) and isinstance(b, (Col, Lit))]
+    leaves = (Col, Lit, Same)  # a `Same` is a class of the block around this one
+    pairs = [(a, b) for a, b in equalities(block.where) if isinstance(a, leaves) and isinstance(b, leaves)]
     change: dict[Term, Term] = {}
     classes: list[Term] = []
     for group in exact_classes(pairs, ctx).groups():
-        columns = [t for t in group if isinstance(t, Col)]
+        columns = [t for t in group if isinstance(t, (Col, Same))]
         constants = [t for t in group if isinstance(t, Lit)]
         if len(constants) > 1:
             continue
-        one: Term = constants[0] if constants else Same(in_order(tuple(columns)))
-        change.update(dict.fromkeys(columns, one))
-        classes += [Call("=", in_order((c, one))) for c in columns] if constants else [Call("same", in_order(tuple(columns)))]
+        one: Term = constants[0] if constants else Same(_members(columns))
+        change.update({c: one for c in columns if isinstance(c, Col)})
+        classes += [Call("=", in_order((c, one))) for c in columns] if constants else [Call("same", _members(columns))]
     if not change:
         return block
     rest = tuple(c for c in block.where if not _within(c, change))
@@ -69,12 +73,16 @@ def _classes_as_one(block: Block, ctx: Context) -> Block:
     return replace(new, where=(*new.where, *classes))
 
 
+def _members(terms: list[Col | Same]) -> tuple[Term, ...]:
+    return in_order(unique([m for t in terms for m in (t.members if isinstance(t, Same) else (t,))]))
+
+
 def _within(condition: Term, change: dict[Term, Term]) -> bool:
     """Whether `condition` is an equality inside one class, said by the class itself."""
     match condition:
         case Call("=", (left, right)):
             a, b = (change.get(t, t) for t in (left, right))
-            return a == b
+            return a == b or (isinstance(a, Same) and isinstance(b, Same) and set(a.members) & set(b.members) != set())
         case _:
             return False
 

@@ -37,26 +37,44 @@ from app.core.consensus.terms import (
     occurrences,
 )
 
+
+
+class _Names(dict[int, str]):
+    """Occurrences' names, and the texts of derived tables' columns by place: where a column stands does not matter."""
+
+    def __init__(self, names: Mapping[int, str], places: dict[tuple[int, str], str] | None = None) -> None:
+        super().__init__(names)
+        inherited = getattr(names, "places", {})
+        self.places: dict[tuple[int, str], str] = places if places is not None else dict(inherited)
+
+
 Names = Mapping[int, str]
 _MOST_ORDERS = 120
-_UNORDERED = frozenset({"and", "or", "=", "<>", "same?", "same", "+", "*"})
+_UNORDERED = frozenset({"=", "<>", "same?", "same", "+", "*"})
 
 
 def label(query: Query, ctx: Context, *, ordered: bool = False) -> str:
     """The canonical text of `query`. With `ordered`, the order of its rows is part of it."""
-    return _query(query, {}, ctx, top=True, ordered=ordered)
+    return _query(query, {}, ctx, top=True, ordered=ordered)[0]
 
 
-def _query(query: Query, names: Names, ctx: Context, *, top: bool = False, ordered: bool = False) -> str:
+def _query(
+    query: Query, names: Names, ctx: Context, *, top: bool = False, ordered: bool = False
+) -> tuple[str, tuple[str, ...]]:
+    """The text of `query`, and for each of its columns one that tells which of them it is."""
     ctx.tick()
     match query:
         case Block():
             return _block(query, names, ctx, top=top, ordered=ordered)
         case Union():
-            branches = [_query(b, names, ctx) for b in query.branches]
-            return f"union({';'.join(sorted(branches))})"
+            branches = sorted(_query(b, names, ctx) for b in query.branches)
+            columns = tuple("+".join(c) for c in zip(*[b[1] for b in branches], strict=True))
+            # The branches' columns go together by place, whatever the places are called.
+            return f"union({';'.join(b[0] for b in branches)} as {sorted(columns)})", columns
         case Minus():
-            return f"{query.op}({_query(query.left, names, ctx)};{_query(query.right, names, ctx)})"
+            left, right = _query(query.left, names, ctx), _query(query.right, names, ctx)
+            columns = tuple("-".join(c) for c in zip(left[1], right[1], strict=True))
+            return f"{query.op}({left[0]};{right[0]} as {sorted(columns)})", columns
 
 
 def _members(block: Block) -> list[tuple[int, str, Source]]:
@@ -71,20 +89,26 @@ def _members(block: Block) -> list[tuple[int, str, Source]]:
     return found + [(j.source.id, "l", j.source) for j in block.lefts]
 
 
-def _block(block: Block, names: Names, ctx: Context, *, top: bool, ordered: bool) -> str:
+def _block(
+    block: Block, names: Names, ctx: Context, *, top: bool, ordered: bool
+) -> tuple[str, tuple[str, ...]]:
     members = _members(block)
     if not members:
-        return _written(block, dict(names), ctx, top=top, ordered=ordered)
+        return _written(block, _Names(names, _places(names)), ctx, top=top, ordered=ordered)
     colours = _refined(block, members, names, ctx, top=top, ordered=ordered)
-    best: str | None = None
+    best: tuple[str, tuple[str, ...]] | None = None
     for numbered in _orders(colours):
         ctx.tick()
-        mine = {**names, **{i: f"t{n}d{len(names)}" for n, i in enumerate(numbered)}}
+        mine = _Names({**names, **{i: f"t{n}d{len(names)}" for n, i in enumerate(numbered)}}, _places(names))
         text = _written(block, mine, ctx, top=top, ordered=ordered)
         if best is None or text < best:
             best = text
     assert best is not None
     return best
+
+
+def _places(names: Names) -> dict[tuple[int, str], str]:
+    return dict(getattr(names, "places", {}))
 
 
 def _orders(colours: dict[int, str]) -> list[tuple[int, ...]]:
@@ -100,7 +124,9 @@ def _orders(colours: dict[int, str]) -> list[tuple[int, ...]]:
 def _refined(
     block: Block, members: list[tuple[int, str, Source]], names: Names, ctx: Context, *, top: bool, ordered: bool
 ) -> dict[int, str]:
-    rel = {i: _rel(s, {**names, **dict.fromkeys((m[0] for m in members), "?")}, ctx) for i, _, s in members}
+    unknown = {**names, **dict.fromkeys((m[0] for m in members), "?")}
+    places = _places(names)
+    rel = {i: _rel(s, _Names(unknown, places), ctx) for i, _, s in members}
     colours = {i: _digest(f"{part}:{rel[i]}") for i, part, _ in members}
     if len(set(colours.values())) == len(colours):
         return colours
@@ -108,7 +134,7 @@ def _refined(
     for _ in range(len(members)):
         new = {}
         for i in colours:
-            seen = {**names, **colours, i: "@"}
+            seen = _Names({**names, **colours, i: "@"}, places)
             said = sorted(_term(t, seen, ctx) for t, inside in terms if i in inside)
             new[i] = _digest(colours[i] + "|" + _roles(block, i, seen, ctx, top=top, ordered=ordered) + "|".join(said))
         settled = len(set(new.values())) == len(set(colours.values()))
@@ -131,7 +157,7 @@ def _digest(text: str) -> str:
     return blake2b(text.encode(), digest_size=8).hexdigest()
 
 
-def _rel(source: Source, names: Names, ctx: Context) -> str:
+def _rel(source: Source, names: _Names, ctx: Context) -> str:
     match source.rel:
         case Table(name):
             return name
@@ -140,15 +166,19 @@ def _rel(source: Source, names: Names, ctx: Context) -> str:
         case Full():
             raise Unread("a full join inside a full join")
         case _:
-            return f"[{_query(source.rel, names, ctx)}]"
+            text, columns = _query(source.rel, names, ctx)
+            names.places.update({(source.id, str(i)): _digest(c) for i, c in enumerate(columns)})
+            return f"[{text}]"
 
 
-def _written(block: Block, names: Names, ctx: Context, *, top: bool, ordered: bool) -> str:
+def _written(
+    block: Block, names: _Names, ctx: Context, *, top: bool, ordered: bool
+) -> tuple[str, tuple[str, ...]]:
     sources = []
     for source in block.sources:
         if isinstance(source.rel, Full):
             left, right, on = source.rel.left, source.rel.right, source.rel.on
-            sides = sorted(f"{names[s.id]}={_rel(s, names, ctx)}" for s in (left, right))
+            sides = sorted([f"{names[s.id]}={_rel(s, names, ctx)}" for s in (left, right)])
             sources.append(f"full({';'.join(sides)} on {_all(on, names, ctx)})")
         else:
             sources.append(f"{names[source.id]}={_rel(source, names, ctx)}")
@@ -157,18 +187,19 @@ def _written(block: Block, names: Names, ctx: Context, *, top: bool, ordered: bo
     if block.group is not None:
         found.append(f"group {_all(block.group, names, ctx)} {_all(block.sets, names, ctx)}")
         found.append(f"having {_all(block.having, names, ctx)}")
-    outputs = [_term(o, names, ctx) for o in block.outputs]
-    found.append(f"select {';'.join(sorted(outputs) if top else outputs)}")
+    outputs = tuple(_term(o, names, ctx) for o in block.outputs)
+    found.append(f"select {';'.join(sorted(outputs if top else set(outputs)))}")
     if block.pick:
         found.append(f"pick {_all(block.pick, names, ctx)} {_order(block.order, names, ctx)}")
     if block.limited or (top and ordered):
         bounds = [_term(b, names, ctx) if b is not None else "-" for b in (block.limit, block.offset)]
-        found.append(f"order {_order(block.order, names, ctx)} {bounds} {block.ties}")
-    return " / ".join(found)
+        found.append(f"order {_order(block.order, names, ctx)} {bounds} {block.ties} {block.shape}")
+    return " / ".join(found), outputs
 
 
 def _all(terms: tuple[Term, ...], names: Names, ctx: Context) -> str:
-    return "&".join(sorted(_term(t, names, ctx) for t in terms))
+    """A set of conditions, or of keys: saying one twice says nothing more."""
+    return "&".join(sorted({_term(t, names, ctx) for t in terms}))
 
 
 def _order(keys: tuple[OrderKey, ...], names: Names, ctx: Context) -> str:
@@ -185,14 +216,19 @@ def _name(src: int, names: Names) -> str:
 def _term(term: Term, names: Names, ctx: Context) -> str:
     match term:
         case Col(src, name):
-            return f"{_name(src, names)}.{name}"
+            place = getattr(names, "places", {}).get((src, name), name)
+            return f"{_name(src, names)}.{place}"
         case Free(name, srcs):
             return f"{name}?{','.join(_name(s, names) for s in srcs)}"
         case Lit(value, kind):
             return f"{kind}:{value!r}"
         case Call(op, args):
             inner = [_term(a, names, ctx) for a in args]
-            if op in _UNORDERED:
+            if op in ("and", "or"):
+                inner = sorted(set(inner))
+                if len(inner) == 1:
+                    return inner[0]
+            elif op in _UNORDERED:
                 inner.sort()
             elif op == "in":
                 inner = [inner[0], *sorted(inner[1:])]
@@ -208,4 +244,6 @@ def _term(term: Term, names: Names, ctx: Context) -> str:
             split = _all(partition, names, ctx)
             return f"over({_term(func, names, ctx)} by {split} order {_order(order, names, ctx)} {frame})"
         case Sub(op, query, args):
-            return f"{op}({','.join(_term(a, names, ctx) for a in args)}:{_query(query, names, ctx)})"
+            text, columns = _query(query, names, ctx)
+            # IN over several columns pairs them by place; every other subquery has one column.
+            return f"{op}({','.join(_term(a, names, ctx) for a in args)}:{text}{columns if len(args) > 1 else ''})"

@@ -7,6 +7,13 @@ from dataclasses import replace
 
 from app.core.consensus.context import Context
 from app.core.consensus.nulls import Nulls
+from app.core.consensus.rules.aggregates import (
+    aggregate_of_key,
+    distinct_source_to_aggregate,
+    merge_grouped,
+    never_empty_group,
+    not_null_of_total,
+)
 from app.core.consensus.rules.env import Env, conjunction, parts
 from app.core.consensus.rules.groups import (
     counts_duplicates,
@@ -46,6 +53,14 @@ from app.core.consensus.rules.merging import (
     scalar_to_term,
 )
 from app.core.consensus.rules.scalar import condition, normal
+from app.core.consensus.rules.semi import (
+    anti_join,
+    distinct_to_exists,
+    empty_exists,
+    lift_conditions,
+    one_match_mark,
+    same_row_outside,
+)
 from app.core.consensus.rules.subqueries import (
     clean_exists,
     distinct_join_to_exists,
@@ -114,16 +129,29 @@ BLOCK_RULES: tuple[BlockRule, ...] = (
     merge_inside_full,
     merge_projection,
     scalar_to_term,
+    one_match_mark,
     outer_to_inner,
+    anti_join,
     having_to_where,
     clean_exists,
+    empty_exists,
     one_row_source,
     name_aggregates,
+    aggregate_of_key,
+    never_empty_group,
+    not_null_of_total,
+    distinct_source_to_aggregate,
     distinct_inside,
     strip_inner_distinct,
+    merge_grouped,
+    merge_same_row,
+    single_row_groups,
+    reduce_keys,
+    distinct_to_exists,
+    same_row_outside,
+    lift_conditions,
     exists_to_join,
     distinct_join_to_exists,
-    merge_same_row,
     reference_to_inner,
     drop_left,
     drop_referenced,
@@ -134,8 +162,6 @@ BLOCK_RULES: tuple[BlockRule, ...] = (
     limit_one,
     limit_of_one_row,
     pick_to_row_number,
-    single_row_groups,
-    reduce_keys,
     window_keys,
     constant_total,
     false_where,

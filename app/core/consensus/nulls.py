@@ -37,7 +37,12 @@ def kind_of(term: Term) -> Kind:
         case Agg(op, args):
             if op == "count":
                 return "int"
-            return kind_of(args[0]) if op in ("min", "max") and args else "unknown"
+            if op in ("min", "max") and args:
+                return kind_of(args[0])
+            # A sum of integers is wider than they are, in some dialects a decimal: it is not folded like one.
+            return {"int": "decimal", "decimal": "decimal", "float": "float"}.get(  # type: ignore[return-value]
+                kind_of(args[0]), "unknown"
+            ) if op == "sum" and args else "unknown"
         case Call():
             return _kind_of_call(term)
         case Over() | Free():
@@ -139,6 +144,9 @@ def null_when(term: Term, gone: Callable[[Term], bool]) -> bool:
                 return null_when(args[0], gone)
             if name in ("coalesce", "and", "or"):
                 return all(null_when(a, gone) for a in args)
+            if name == "case":
+                taken = [v for c, v in zip(args[:-1:2], args[1:-1:2], strict=True) if not never_true_when(c, gone)]
+                return all(null_when(v, gone) for v in (*taken, args[-1]))
             return False
         case _:
             return False

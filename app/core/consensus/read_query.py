@@ -236,7 +236,7 @@ class _Reader:
             raise Unread("DISTINCT ordered by what is not selected")
         order = tuple(OrderKey(positions[k.term], k.desc, k.nulls_first) for k in ordered.order)
         outer = Block((Source(src, block),), group=tuple(columns), outputs=tuple(columns), order=order)
-        return replace(outer, limit=ordered.limit, offset=ordered.offset, ties=ordered.ties)
+        return replace(outer, limit=ordered.limit, offset=ordered.offset, ties=ordered.ties, shape=ordered.shape)
 
     def _ordered(self, node: exp.Expr, block: Block, scope: Scope, names: tuple[str, ...]) -> Block:
         outputs = list(block.outputs)
@@ -270,7 +270,7 @@ class _Reader:
         if offset is not None:
             start = self._constant(offset.expression if isinstance(offset, exp.Offset) else offset)
             block = replace(block, offset=None if start == Lit("0", "int") else start)
-        return replace(block, limit=count, ties=ties)
+        return replace(block, limit=count, ties=ties, shape=_shape(node) if limit is not None or offset is not None else "")
 
     def _constant(self, node: exp.Expr | None) -> Term:
         node = node.unnest() if node is not None else None
@@ -317,6 +317,14 @@ class _Reader:
                 return Source(source.id, self.sealed(grown))
             case _:
                 return Source(source.id, self.sealed(source.rel))
+
+
+def _shape(node: exp.Expr) -> str:
+    """The tables and the inner orders beneath a limit. Where ties leave the limit a choice, an engine chooses by its
+    plan: nothing is then called equal that reads other tables or sorts them beforehand."""
+    tables = sorted(t.name.lower() for t in node.find_all(exp.Table))
+    orders = sorted(o.sql().lower() for o in node.find_all(exp.Order) if o.parent is not node)
+    return ",".join([*tables, *orders])
 
 
 def named_windows(node: exp.Select) -> None:

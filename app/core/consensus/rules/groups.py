@@ -210,11 +210,10 @@ def reduce_keys(block: Block, ctx: Context, nulls: Nulls) -> Block:
     facts = BlockFacts(block, ctx)
     for key in sorted(keys, key=lambda k: _weight(k, block, ctx), reverse=True):
         others = [k for k in keys if k != key]
-        roots = {facts.classes.find(k) for k in others}
-        done = facts.determined(others)
+        roots, done = facts.closure(others)
         if facts.fixed(key, roots, done) and _exactly_fixed(key, others, facts, ctx, done):
             keys = others
-    kept = tuple(keys) or (ONE,)
+    kept: tuple[Term, ...] = tuple(keys) or (ONE,)
     return replace(block, group=kept) if kept != block.group else block
 
 

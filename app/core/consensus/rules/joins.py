@@ -210,6 +210,8 @@ def _holds(condition: Term, block: Block, nulls: Nulls) -> bool:
     match condition:
         case Call("=", (left, right)) if left == right:
             return not nulls.possible(left) or any(left in p for p in equalities(block.where))
+        case Call("same?", (left, right)) if left == right:
+            return True
         case Call("=", (left, right)):
             return Call("=", (right, left)) in block.where
         case _:

@@ -148,6 +148,10 @@ class BlockFacts:
 
     def determined(self, given: Iterable[Term], but: int | None = None) -> set[int]:
         """The occurrences whose row is fixed once the values of `given` are."""
+        return self.closure(given, but)[1]
+
+    def closure(self, given: Iterable[Term], but: int | None = None) -> tuple[set[Term], set[int]]:
+        """The classes and the occurrences whose values are fixed once those of `given` are."""
         known = {self.classes.find(t) for t in given}
         done: set[int] = set()
         grew = True
@@ -167,7 +171,7 @@ class BlockFacts:
                 if join.source.id not in done and self._unique(join.source, join.on, known, done):
                     done |= set(join.source.ids)
                     grew = True
-        return done
+        return known, done
 
     def fixed(self, term: Term, known: set[Term], done: set[int]) -> bool:
         """Whether the value of `term` is fixed by the known terms and determined occurrences."""

@@ -18,6 +18,7 @@ from app.core.consensus.terms import (
     Over,
     Source,
     Term,
+    has_window,
     unique,
 )
 
@@ -43,11 +44,10 @@ def determined_by(block: Block, given: list[Term], term: Term, ctx: Context) -> 
     facts = BlockFacts(block, ctx)
     if block.group is not None and all(g in given or isinstance(g, Lit) for g in block.group):
         return True  # one row a group
-    done = facts.determined(given)
-    known = {facts.classes.find(g) for g in given}
+    known, done = facts.closure(given)
     if isinstance(term, Col):
-        return term.src in done
-    return not block.group and facts.determines(given) and not isinstance(term, Over) and bool(known)
+        return term.src in done or (facts.fixed(term, known, done) and ctx.identical(term.kind, term.kind))
+    return block.group is None and facts.determines(given) and not has_window(term)
 
 
 def total_order(block: Block, ctx: Context) -> bool:

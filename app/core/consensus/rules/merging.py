@@ -106,6 +106,7 @@ def merge_projection(block: Block, ctx: Context, nulls: Nulls) -> Block:
         limit=merged.limit,
         offset=merged.offset,
         ties=merged.ties,
+        shape=merged.shape,
     )
 
 
