@@ -103,6 +103,7 @@ def _block(
         text = _written(block, mine, ctx, top=top, ordered=ordered)
         if best is None or text < best:
             best = text
+            ctx.numbers.update({i: (len(names), n) for n, i in enumerate(numbered)})
     assert best is not None
     return best
 

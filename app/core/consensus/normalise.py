@@ -166,46 +166,65 @@ BLOCK_RULES: tuple[BlockRule, ...] = (
     constant_total,
     false_where,
 )
+SPELLING_RULES: tuple[BlockRule, ...] = (
+    tidy_terms,
+    drop_ext,
+    merge_source,
+    merge_left,
+    merge_inside_full,
+    merge_projection,
+    scalar_to_term,
+    outer_to_inner,
+    having_to_where,
+    clean_exists,
+    name_aggregates,
+    prune,
+    window_keys,
+)
+"""The rules after which a statement still joins, filters and groups as its author wrote it: facts are read from here.
+What keys prove superfluous is still there to be named."""
 _ROUNDS = 60
 
 
-def normalise(query: Query, ctx: Context, nulls: Nulls | None = None) -> Query:
+def normalise(
+    query: Query, ctx: Context, nulls: Nulls | None = None, rules: tuple[BlockRule, ...] = BLOCK_RULES
+) -> Query:
     """The normal form of `query`, which has the same rows as it on every database. Raises `OutOfTime`.
 
-    `nulls` is what is known of the occurrences around a subquery.
+    `nulls` is what is known of the occurrences around a subquery; `rules` are tried in their order, again and again.
     """
     nulls = nulls or Nulls(quotient=ctx.null_quotient)
     ctx.tick()
     match query:
         case Union():
-            return flatten_union(Union(tuple([normalise(b, ctx, nulls) for b in query.branches])))
+            return flatten_union(Union(tuple([normalise(b, ctx, nulls, rules) for b in query.branches])))
         case Minus():
-            return Minus(query.op, normalise(query.left, ctx, nulls), normalise(query.right, ctx, nulls))
+            return Minus(query.op, *[normalise(q, ctx, nulls, rules) for q in (query.left, query.right)])
         case Block():
-            return _normalised_block(query, ctx, nulls)
+            return _normalised_block(query, ctx, nulls, rules)
 
 
-def _normalised_block(block: Block, ctx: Context, nulls: Nulls) -> Query:
+def _normalised_block(block: Block, ctx: Context, nulls: Nulls, rules: tuple[BlockRule, ...]) -> Query:
     for _ in range(_ROUNDS):
         ctx.tick()
-        block = _children(block, ctx, nulls)
-        changed = next((new for rule in BLOCK_RULES if (new := rule(block, ctx, nulls)) != block), None)
+        block = _children(block, ctx, nulls, rules)
+        changed = next((new for rule in rules if (new := rule(block, ctx, nulls)) != block), None)
         if changed is None:
             break
         block = changed
     query = distribute(block)
     if isinstance(query, Union):
-        return normalise(query, ctx, nulls)
+        return normalise(query, ctx, nulls, rules)
     return query
 
 
-def _children(block: Block, ctx: Context, nulls: Nulls) -> Block:
+def _children(block: Block, ctx: Context, nulls: Nulls, rules: tuple[BlockRule, ...]) -> Block:
     """`block` with its derived tables and subqueries in normal form; their order counts only beside a limit."""
     inside = nulls.with_nullable(nullable_ids(block)).with_known(proven_not_null(block.where))
 
     def sub(term: Term) -> Term:
         if isinstance(term, Sub):
-            query = _unordered(normalise(term.query, ctx, inside))
+            query = _unordered(normalise(term.query, ctx, inside, rules))
             return Sub(term.op, query, term.args) if query != term.query else term
         return term
 
@@ -214,8 +233,8 @@ def _children(block: Block, ctx: Context, nulls: Nulls) -> Block:
 
     return replace(
         block,
-        sources=tuple([_child(s, ctx, nulls) for s in block.sources]),
-        lefts=tuple([Join(_child(j.source, ctx, nulls), each(j.on)) for j in block.lefts]),
+        sources=tuple([_child(s, ctx, nulls, rules) for s in block.sources]),
+        lefts=tuple([Join(_child(j.source, ctx, nulls, rules), each(j.on)) for j in block.lefts]),
         where=each(block.where),
         group=None if block.group is None else each(block.group),
         having=each(block.having),
@@ -234,14 +253,14 @@ def _shallow(term: Term) -> list[Term]:
     return list(subterms(term))
 
 
-def _child(source: Source, ctx: Context, nulls: Nulls) -> Source:
+def _child(source: Source, ctx: Context, nulls: Nulls, rules: tuple[BlockRule, ...]) -> Source:
     match source.rel:
         case Table() | Func():
             return source
         case Full(left, right, on):
-            return Source(source.id, Full(_child(left, ctx, nulls), _child(right, ctx, nulls), on))
+            return Source(source.id, Full(_child(left, ctx, nulls, rules), _child(right, ctx, nulls, rules), on))
         case _:
-            return Source(source.id, _unordered(normalise(source.rel, ctx, nulls)))
+            return Source(source.id, _unordered(normalise(source.rel, ctx, nulls, rules)))
 
 
 def _unordered(query: Query) -> Query:

@@ -301,7 +301,7 @@ def _generic(node: exp.Expr, sub: Sub_) -> Term:
         raise Unread(f"an expression of the kind {node.key}")
     options: list[str] = []
     args: list[Term] = []
-    for name, value in sorted(node.args.items()):
+    for name, value in sorted(node.args.items(), key=lambda i: (i[0] != "this", i[0] != "expression", i[0])):
         for item in value if isinstance(value, list) else [value]:
             if item is None or item is False:
                 continue
