@@ -12,7 +12,11 @@ import typer
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-app = typer.Typer(name="consensus", help="Do several SQL statements mean the same, and if not, where do they part?", no_args_is_help=True)
+app = typer.Typer(
+    name="consensus",
+    help="Do several SQL statements mean the same, and if not, where do they part?",
+    no_args_is_help=True,
+)
 
 _REFUSED = 2
 
@@ -36,11 +40,23 @@ def _schema(path: Path | None) -> Any:
 
 @app.command()
 def compare(
-    candidates: Annotated[Path, typer.Option(help="A JSON list of candidates: {sql, in_data_model, not_in_data_model}, or strings of SQL.", exists=True, dir_okay=False)],
+    candidates: Annotated[
+        Path,
+        typer.Option(
+            help="A JSON list of candidates: {sql, in_data_model, not_in_data_model}, or strings of SQL.",
+            exists=True,
+            dir_okay=False,
+        ),
+    ],
     dialect: Annotated[str | None, typer.Option(help="The SQL dialect, as sqlglot names it.")] = None,
-    schema: Annotated[Path | None, typer.Option(help="CREATE TABLE text, or .json with {table: {column: type}}.", exists=True, dir_okay=False)] = None,
+    schema: Annotated[
+        Path | None,
+        typer.Option(help="CREATE TABLE text, or .json with {table: {column: type}}.", exists=True, dir_okay=False),
+    ] = None,
     round_number: Annotated[int, typer.Option("--round", help="Which round this is.", min=1, max=3)] = 1,
-    refinement: Annotated[list[str] | None, typer.Option(help="What was added before this round; may be repeated.")] = None,
+    refinement: Annotated[
+        list[str] | None, typer.Option(help="What was added before this round; may be repeated.")
+    ] = None,
     needed: Annotated[int | None, typer.Option(help="How many must agree; four fifths unless given.")] = None,
     ordered: Annotated[bool, typer.Option("--ordered", help="The order of rows counts.")] = False,
 ) -> None:
@@ -49,12 +65,25 @@ def compare(
 
     try:
         items = json.loads(candidates.read_text(encoding="utf-8"))
-        given = [c if isinstance(c, str) else Candidate(c["sql"], tuple(c.get("in_data_model", ())), tuple(c.get("not_in_data_model", ()))) for c in items]
+        given = [
+            c
+            if isinstance(c, str)
+            else Candidate(c["sql"], tuple(c.get("in_data_model", ())), tuple(c.get("not_in_data_model", ())))
+            for c in items
+        ]
         known = _schema(schema)
     except (ValueError, KeyError, TypeError, AttributeError) as wrong:
         raise _fail(f"{candidates}: a JSON list of candidates is expected ({type(wrong).__name__})") from None
     try:
-        decision = round_of(given, round=round_number, refinements=refinement or (), dialect=dialect, schema=known, ordered=ordered, needed=needed)
+        decision = round_of(
+            given,
+            round=round_number,
+            refinements=refinement or (),
+            dialect=dialect,
+            schema=known,
+            ordered=ordered,
+            needed=needed,
+        )
     except (SchemaRefused, ValueError) as wrong:
         raise _fail(str(wrong)) from None
     typer.echo(json.dumps(decision.as_dict(), indent=2, ensure_ascii=False))
@@ -63,7 +92,13 @@ def compare(
 
 @app.command()
 def pairs(
-    cases: Annotated[Path, typer.Option(help="JSON lines of {id, left, right, schema?, dialect?, ordered?}; - reads standard input.", allow_dash=True)],
+    cases: Annotated[
+        Path,
+        typer.Option(
+            help="JSON lines of {id, left, right, schema?, dialect?, ordered?}; - reads standard input.",
+            allow_dash=True,
+        ),
+    ],
 ) -> None:
     """Compares pair after pair, and prints one JSON line for each: {id, equivalent, differences}.
 
@@ -101,14 +136,25 @@ def _pair(line: str) -> dict[str, Any]:
         left, right = case["left"], case["right"]
         if not (isinstance(left, str) and isinstance(right, str)):
             raise TypeError
-        found = compare_candidates([left, right], dialect=case.get("dialect"), schema=case.get("schema"), ordered=case.get("ordered") is True)
+        found = compare_candidates(
+            [left, right], dialect=case.get("dialect"), schema=case.get("schema"), ordered=case.get("ordered") is True
+        )
     except SchemaRefused as wrong:
         return {"id": case.get("id"), "equivalent": None, "differences": [], "error": str(wrong)}
     except (ValueError, KeyError, TypeError, AttributeError):
-        return {"id": case.get("id") if isinstance(case, dict) else None, "equivalent": None, "differences": [], "error": "not a pair: id, left, right"}
+        return {
+            "id": case.get("id") if isinstance(case, dict) else None,
+            "equivalent": None,
+            "differences": [],
+            "error": "not a pair: id, left, right",
+        }
     invalid = [f"{('left', 'right')[r.index]}: {r.reason}" for r in found.readings if r.status == "invalid"]
     parted = [dataclasses.asdict(d) for p in found.parts for d in p.differences]
-    answer: dict[str, Any] = {"id": case.get("id"), "equivalent": found.equivalent, "differences": parted or _order(found)}
+    answer: dict[str, Any] = {
+        "id": case.get("id"),
+        "equivalent": found.equivalent,
+        "differences": parted or _order(found),
+    }
     return answer | {"invalid": invalid} if invalid else answer
 
 

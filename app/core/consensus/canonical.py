@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from sqlglot import exp
 
@@ -16,13 +16,26 @@ from app.core.consensus.label import label
 from app.core.consensus.normalise import SPELLING_RULES, normalise
 from app.core.consensus.read_query import read_query
 from app.core.consensus.render import names_of
-from app.core.consensus.schema import Schema
 from app.core.sql import SqlRefused, parse_sql
+
+if TYPE_CHECKING:
+    from app.core.consensus.schema import Schema
 
 Status = Literal["read", "undetermined", "invalid"]
 MAX_LENGTH = 100_000
 """Characters; sqlglot takes about a tenth of a second for so many, and reading cannot be interrupted."""
-_WRITES = (exp.Insert, exp.Update, exp.Delete, exp.Merge, exp.Create, exp.Drop, exp.Alter, exp.Into, exp.Copy, exp.TruncateTable)
+_WRITES = (
+    exp.Insert,
+    exp.Update,
+    exp.Delete,
+    exp.Merge,
+    exp.Create,
+    exp.Drop,
+    exp.Alter,
+    exp.Into,
+    exp.Copy,
+    exp.TruncateTable,
+)
 
 
 @dataclass(frozen=True)
@@ -111,8 +124,14 @@ def _as_written(statement: exp.Expr) -> str:
         node.comments = None
     for identifier in list(tree.find_all(exp.Identifier)):
         role = identifier.parent
-        is_table = isinstance(role, (exp.TableAlias, exp.Table)) or (isinstance(role, exp.Column) and role.args.get("table") is identifier)
-        if is_table and identifier.name.lower() in renamed and not (isinstance(role, exp.Table) and identifier.name.lower() not in ctes):
+        is_table = isinstance(role, (exp.TableAlias, exp.Table)) or (
+            isinstance(role, exp.Column) and role.args.get("table") is identifier
+        )
+        if (
+            is_table
+            and identifier.name.lower() in renamed
+            and not (isinstance(role, exp.Table) and identifier.name.lower() not in ctes)
+        ):
             identifier.set("this", renamed[identifier.name.lower()])
         elif not identifier.args.get("quoted"):
             identifier.set("this", identifier.name.lower())

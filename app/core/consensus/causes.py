@@ -7,11 +7,13 @@ fits the cause is `unexplained`, which is said as such.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 
-from app.core.consensus.facts import Axis, Difference
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from app.core.consensus.facts import Axis, Difference
 
 Cause = Literal["ambiguous_question", "missing_context", "conflicting_context", "grain_confusion", "unexplained"]
 StepKind = Literal["ask_user", "refine_context", "state_grain"]
@@ -153,7 +155,10 @@ def conflicting_relations(situation: Situation) -> Finding | None:
     for relations in by_ends.values():
         if len({(r.join_sql, r.join_type) for r in relations}) > 1:
             names = tuple(sorted(r.name for r in relations))
-            return Finding("conflicting_context", Step("refine_context", f"Say which relation holds here: {', '.join(names)}.", names))
+            return Finding(
+                "conflicting_context",
+                Step("refine_context", f"Say which relation holds here: {', '.join(names)}.", names),
+            )
     return None
 
 
@@ -163,13 +168,18 @@ def conflicting_metrics(situation: Situation) -> Finding | None:
     if situation.context is None or situation.difference.axis not in ("aggregates", "filters", "having"):
         return None
     views = {v.name for v in situation.views()}
-    metrics = [f for f in situation.context.fields if f.kind == "metric" and f.view in views and _mentioned(f, situation)]
+    metrics = [
+        f for f in situation.context.fields if f.kind == "metric" and f.view in views and _mentioned(f, situation)
+    ]
     for i, one in enumerate(metrics):
         for other in metrics[i + 1 :]:
             same = _columns(one) & _columns(other)
             if same and one.view == other.view and (one.agg, one.filters) != (other.agg, other.filters):
                 names = tuple(sorted((one.name, other.name)))
-                return Finding("conflicting_context", Step("refine_context", f"Say which metric is meant: {', '.join(names)}.", names))
+                return Finding(
+                    "conflicting_context",
+                    Step("refine_context", f"Say which metric is meant: {', '.join(names)}.", names),
+                )
     return None
 
 
@@ -192,7 +202,9 @@ def grain(situation: Situation) -> Finding | None:
     same_but_distinct = bool(distinct) and {x.replace("DISTINCT ", "") for x in difference.left} == {
         x.replace("DISTINCT ", "") for x in difference.right
     }
-    both_count = bool(counts) and len(counts) == len(situation.texts) and bool(difference.left) and bool(difference.right)
+    both_count = (
+        bool(counts) and len(counts) == len(situation.texts) and bool(difference.left) and bool(difference.right)
+    )
     union = axis == "set_operations" and {"UNION"} & set(situation.texts)
     if not (axis in ("distinct", "grouping") or (axis == "aggregates" and (same_but_distinct or both_count)) or union):
         return None
@@ -203,7 +215,12 @@ def grain(situation: Situation) -> Finding | None:
         names = tuple(v.name for v in stated)
         return Finding("grain_confusion", Step("state_grain", text, names), settled_by=", ".join(names))
     tables = ", ".join(situation.tables)
-    return Finding("grain_confusion", Step("state_grain", f"State what one row means, and what makes rows duplicates, in: {tables}.", situation.tables))
+    return Finding(
+        "grain_confusion",
+        Step(
+            "state_grain", f"State what one row means, and what makes rows duplicates, in: {tables}.", situation.tables
+        ),
+    )
 
 
 def _grain_of(view: View) -> str:
@@ -230,7 +247,10 @@ def missing_tables(situation: Situation) -> Finding | None:
         return None
     if situation.context is None:
         tables = ", ".join(situation.tables)
-        return Finding("missing_context", Step("refine_context", f"Fetch how these tables are related: {tables}.", situation.tables))
+        return Finding(
+            "missing_context",
+            Step("refine_context", f"Fetch how these tables are related: {tables}.", situation.tables),
+        )
     known = {_short(v.table) for v in situation.context.views}
     absent = tuple(t for t in situation.tables if t not in known)
     if absent:
@@ -259,7 +279,10 @@ def missing_metric(situation: Situation) -> Finding | None:
     if situation.difference.axis != "aggregates":
         return None
     tables = ", ".join(situation.tables)
-    return Finding("missing_context", Step("refine_context", f"Fetch the definition of the metric asked for, over: {tables}.", situation.tables))
+    return Finding(
+        "missing_context",
+        Step("refine_context", f"Fetch the definition of the metric asked for, over: {tables}.", situation.tables),
+    )
 
 
 def ambiguous(situation: Situation) -> Finding | None:
@@ -267,7 +290,9 @@ def ambiguous(situation: Situation) -> Finding | None:
     question = _QUESTIONS.get(situation.difference.axis)
     if question is None:
         return None
-    left, right = (" and ".join(side) or "nothing of the kind" for side in (situation.difference.left, situation.difference.right))
+    left, right = (
+        " and ".join(side) or "nothing of the kind" for side in (situation.difference.left, situation.difference.right)
+    )
     return Finding("ambiguous_question", Step("ask_user", f"{question} {left}, or {right}?"))
 
 

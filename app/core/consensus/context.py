@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
-from app.core.consensus.schema import Schema
-from app.core.consensus.terms import Kind
+if TYPE_CHECKING:
+    from app.core.consensus.schema import Schema
+    from app.core.consensus.terms import Kind
 
 # Dialects whose text compares equal though it differs: by case, accents or trailing blanks.
 _LOOSE_TEXT = frozenset({"mysql", "mariadb", "tsql", "fabric", "singlestore", "doris", "starrocks", "teradata"})

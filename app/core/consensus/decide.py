@@ -6,14 +6,17 @@ Never a vote, never a winner picked: a statement is given only when all candidat
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from app.core.consensus.causes import Cause, Context, Situation, Step, find_cause, tables_of
 from app.core.consensus.compare import Candidate, Comparison, cleanest, compare
-from app.core.consensus.facts import Axis, Difference
-from app.core.consensus.schema import SchemaInput
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from app.core.consensus.facts import Axis, Difference
+    from app.core.consensus.schema import SchemaInput
 
 ROUNDS = 3
 Outcome = Literal["consensus", "disagreement", "unresolved"]
@@ -171,7 +174,10 @@ def _disputes(comparison: Comparison, context: Context | None) -> tuple[Dispute,
         tables = tables_of([*comparison.readings[part.left].facts, *comparison.readings[part.right].facts])
         for difference in part.differences:
             cause = find_cause(Situation(difference, tables, context))
-            variants = (_variant(members[part.left], difference, difference.left), _variant(members[part.right], difference, difference.right))
+            variants = (
+                _variant(members[part.left], difference, difference.left),
+                _variant(members[part.right], difference, difference.right),
+            )
             found.append(Dispute(difference.axis, variants, cause.cause, cause.settled_by, cause.step))
     return tuple(found)
 

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Literal, get_args
+from typing import TYPE_CHECKING, Literal, get_args
 
 from sqlglot import exp
 
-from app.core.consensus.context import Context
 from app.core.consensus.render import Names, render, render_all, render_order
 from app.core.consensus.rules.groups import is_distinct
 from app.core.consensus.terms import (
@@ -32,6 +30,11 @@ from app.core.consensus.terms import (
     occurrences,
     subterms,
 )
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from app.core.consensus.context import Context
 
 Axis = Literal[
     "tables", "joins", "filters", "aggregates", "grouping", "distinct", "having", "windows", "set_operations",
@@ -230,4 +233,3 @@ def written_facts(statement: exp.Expr) -> Facts:
             facts.add(axis, [text])
     facts.add("outputs", [e.unalias().sql(comments=False) for e in getattr(statement, "expressions", ())])
     return facts
-

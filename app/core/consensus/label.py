@@ -38,7 +38,6 @@ from app.core.consensus.terms import (
 )
 
 
-
 class _Names(dict[int, str]):
     """Occurrences' names, and the texts of derived tables' columns by place: where a column stands does not matter."""
 
@@ -89,9 +88,7 @@ def _members(block: Block) -> list[tuple[int, str, Source]]:
     return found + [(j.source.id, "l", j.source) for j in block.lefts]
 
 
-def _block(
-    block: Block, names: Names, ctx: Context, *, top: bool, ordered: bool
-) -> tuple[str, tuple[str, ...]]:
+def _block(block: Block, names: Names, ctx: Context, *, top: bool, ordered: bool) -> tuple[str, tuple[str, ...]]:
     members = _members(block)
     if not members:
         return _written(block, _Names(names, _places(names)), ctx, top=top, ordered=ordered)
@@ -172,9 +169,7 @@ def _rel(source: Source, names: _Names, ctx: Context) -> str:
             return f"[{text}]"
 
 
-def _written(
-    block: Block, names: _Names, ctx: Context, *, top: bool, ordered: bool
-) -> tuple[str, tuple[str, ...]]:
+def _written(block: Block, names: _Names, ctx: Context, *, top: bool, ordered: bool) -> tuple[str, tuple[str, ...]]:
     sources = []
     for source in block.sources:
         if isinstance(source.rel, Full):

@@ -16,7 +16,6 @@ from app.core.consensus.rules.aggregates import (
 )
 from app.core.consensus.rules.env import Env, conjunction, parts
 from app.core.consensus.rules.groups import (
-    counts_duplicates,
     distinct_inside,
     false_where,
     having_to_where,
@@ -38,7 +37,6 @@ from app.core.consensus.rules.limits import (
     limit_of_one_row,
     limit_one,
     pick_to_row_number,
-    reduce_order,
     window_keys,
 )
 from app.core.consensus.rules.merging import (
@@ -106,7 +104,9 @@ def tidy_terms(block: Block, ctx: Context, nulls: Nulls) -> Block:
         group=None if block.group is None else tuple(dict.fromkeys(normal(g, seen) for g in block.group)),
         sets=tuple([normal(s, Env(ctx, Nulls())) for s in block.sets]),
         having=conjuncts(block.having, Env(ctx, inside) if block.sets else seen),
-        outputs=tuple([normal(o, seen if not block.sets else Env(ctx, Nulls(nullable_all(block)))) for o in block.outputs]),
+        outputs=tuple(
+            [normal(o, seen if not block.sets else Env(ctx, Nulls(nullable_all(block)))) for o in block.outputs]
+        ),
         order=tuple([OrderKey(normal(k.term, seen), k.desc, k.nulls_first) for k in block.order]),
     )
 
@@ -267,6 +267,3 @@ def _unordered(query: Query) -> Query:
     if isinstance(query, Block) and query.order and not query.limited and not query.pick:
         return replace(query, order=())
     return query
-
-
-_ = (counts_duplicates, reduce_order)

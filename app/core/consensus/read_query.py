@@ -120,9 +120,7 @@ class _Reader:
         self._refuse_shadowed(node, scope)
         if group is None and (having or any(map(has_agg, outputs)) or _orders_by_aggregate(node)):
             group = ()
-        block = Block(
-            tuple(found.sources), tuple(found.lefts), tuple(where), group, sets, having, tuple(outputs)
-        )
+        block = Block(tuple(found.sources), tuple(found.lefts), tuple(where), group, sets, having, tuple(outputs))
         block = self._deduplicated(node, block, scope, names)
         return Read(block, tuple(names), tuple(stars))
 
@@ -143,9 +141,7 @@ class _Reader:
             scope.aliases.setdefault(names[-1], outputs[-1])
         return names, outputs, stars
 
-    def _star(
-        self, alias: str | None, scope: Scope, names: list[str], outputs: list[Term], stars: list[Entry]
-    ) -> None:
+    def _star(self, alias: str | None, scope: Scope, names: list[str], outputs: list[Term], stars: list[Entry]) -> None:
         entries = [e for e in scope.entries if alias is None or e.alias == alias]
         if not entries:
             raise Unread("a star over no table")
@@ -242,7 +238,7 @@ class _Reader:
         ordered = self._ordered(node, block, scope, tuple(names))
         src = self.ctx.fresh()
         columns = self._columns(src, block)
-        positions = {t: c for t, c in zip(block.outputs, columns, strict=True)}
+        positions = dict(zip(block.outputs, columns, strict=True))
         if any(k.term not in positions for k in ordered.order):
             raise Unread("DISTINCT ordered by what is not selected")
         order = tuple(OrderKey(positions[k.term], k.desc, k.nulls_first) for k in ordered.order)
@@ -340,7 +336,11 @@ _ORDERLESS = (
 def _refuse_unordered(statement: exp.Expr) -> None:
     """An aggregate or a window function that sees an order which the statement does not give: its value is the plan's."""
     for node in statement.find_all(exp.AggFunc):
-        if not isinstance(node, _ORDERLESS) and node.find(exp.Order) is None and not isinstance(node.parent, exp.Window):
+        if (
+            not isinstance(node, _ORDERLESS)
+            and node.find(exp.Order) is None
+            and not isinstance(node.parent, exp.Window)
+        ):
             raise Unread("an aggregate that sees the order of rows")
     for window in statement.find_all(exp.Window):
         if window.args.get("order") is None and not isinstance(window.this.unnest(), _ORDERLESS):
@@ -372,4 +372,3 @@ def _with_ctes(node: exp.Expr, scope: Scope) -> Scope:
 def _orders_by_aggregate(node: exp.Expr) -> bool:
     order = node.args.get("order")
     return order is not None and any(isinstance(k.this.unnest(), exp.AggFunc) for k in order.expressions)
-

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
-from app.core.consensus.context import Context
 from app.core.consensus.terms import (
     Agg,
     Block,
@@ -29,6 +29,9 @@ from app.core.consensus.terms import (
     query_terms,
     subterms,
 )
+
+if TYPE_CHECKING:
+    from app.core.consensus.context import Context
 
 _INFIX = {"=": "=", "<>": "<>", "<": "<", "<=": "<=", "+": "+", "*": "*", "-": "-", "||": "||", "like": "LIKE", "ilike": "ILIKE",
           "and": "AND", "or": "OR", "same?": "IS NOT DISTINCT FROM", "same": "=", "/": "/", "%": "%"}  # fmt: skip
@@ -156,7 +159,11 @@ def _call(term: Call, names: Names) -> str:
 
     op, args = term.op.split(":", 1)[0], term.args
     if op in ("and", "or", "+", "*", "=", "<>", "same?", "same"):
-        shown = sorted(map(show, args), key=lambda t: (t[:1] in "'0123456789(", t)) if op in ("=", "<>") else sorted(map(show, args))
+        shown = (
+            sorted(map(show, args), key=lambda t: (t[:1] in "'0123456789(", t))
+            if op in ("=", "<>")
+            else sorted(map(show, args))
+        )
         return f" {_INFIX[op]} ".join(shown)
     if op in _MIRRORED and isinstance(args[0], Lit):
         return f"{show(args[1])} {_MIRRORED[op]} {show(args[0])}"
@@ -220,7 +227,9 @@ def render_query(query: Query, names: Names) -> str:
             found = ["SELECT " + (", ".join(sorted(render(o, names) for o in query.outputs)) or "1")]
             if query.sources or query.lefts:
                 tables = sorted(_source(s, names) for s in query.sources)
-                lefts = [f" LEFT JOIN {_source(j.source, names)} ON {render_all(j.on, names) or 'TRUE'}" for j in query.lefts]
+                lefts = [
+                    f" LEFT JOIN {_source(j.source, names)} ON {render_all(j.on, names) or 'TRUE'}" for j in query.lefts
+                ]
                 found.append(f"FROM {', '.join(tables)}{''.join(sorted(lefts))}")
             found += [f"WHERE {render_all(query.where, names)}"] if query.where else []
             found += [f"GROUP BY {', '.join(sorted(render(g, names) for g in query.group))}"] if query.group else []

@@ -7,12 +7,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sqlglot import exp
 
-from app.core.consensus.terms import Kind
 from app.core.sql import SqlRefused, parse_sql
+
+if TYPE_CHECKING:
+    from app.core.consensus.terms import Kind
 
 _KINDS: tuple[tuple[str, Kind], ...] = (
     (r"timestamp ?with (local )?time ?zone|timestamptz|timestampltz|datetimeoffset", "timestamptz"),
@@ -125,7 +127,9 @@ def _from_text(text: str, dialect: str | None) -> Schema:
         creates = [s for s in statements if isinstance(s, exp.Create) and isinstance(s.this, exp.Schema)]
         if creates:
             tables = [_table(c, dialect) for c in creates]
-            wide = re.search(r"\b(big|huge)(int|serial)|\bint8|\bint64|\blong\b|unsigned", text, re.IGNORECASE) is not None
+            wide = (
+                re.search(r"\b(big|huge)(int|serial)|\bint8|\bint64|\blong\b|unsigned", text, re.IGNORECASE) is not None
+            )
             return Schema(MappingProxyType({t.name: _resolved(t, tables) for t in tables}), wide)
     raise SchemaRefused("the schema holds no CREATE TABLE that could be read")
 

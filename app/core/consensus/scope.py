@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
-
-from sqlglot import exp
 
 from app.core.consensus.context import Unread
 from app.core.consensus.nulls import Nulls, kind_of
@@ -14,6 +11,10 @@ from app.core.consensus.rules.keys import nullable_ids
 from app.core.consensus.terms import Block, Col, Free, Kind, Minus, Query, Term, Union
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from sqlglot import exp
+
     from app.core.consensus.schema import TableInfo
 
 

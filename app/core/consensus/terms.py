@@ -272,20 +272,25 @@ def rewrite_query(query: Query, change: Rewrite, skip: int | None = None) -> Que
         case Minus():
             return Minus(query.op, rewrite_query(query.left, change, skip), rewrite_query(query.right, change, skip))
         case Block():
-            return Block(
-                sources=tuple([_source(s, change, skip) for s in query.sources]),
-                lefts=tuple([Join(_source(j.source, change, skip), _each(j.on, change)) for j in query.lefts]),
-                where=_each(query.where, change),
-                group=None if query.group is None else _each(query.group, change),
-                sets=_each(query.sets, change),
-                having=_each(query.having, change),
-                outputs=_each(query.outputs, change),
-                pick=_each(query.pick, change),
-                order=_each_key(query.order, change),
-                limit=query.limit,
-                offset=query.offset,
-                ties=query.ties,
-            )
+            return rewrite_block(query, change, skip)
+
+
+def rewrite_block(block: Block, change: Rewrite, skip: int | None = None) -> Block:
+    """`block` with `change` applied to every term in it, except inside the source numbered `skip`."""
+    return Block(
+        sources=tuple([_source(s, change, skip) for s in block.sources]),
+        lefts=tuple([Join(_source(j.source, change, skip), _each(j.on, change)) for j in block.lefts]),
+        where=_each(block.where, change),
+        group=None if block.group is None else _each(block.group, change),
+        sets=_each(block.sets, change),
+        having=_each(block.having, change),
+        outputs=_each(block.outputs, change),
+        pick=_each(block.pick, change),
+        order=_each_key(block.order, change),
+        limit=block.limit,
+        offset=block.offset,
+        ties=block.ties,
+    )
 
 
 def _source(source: Source, change: Rewrite, skip: int | None) -> Source:

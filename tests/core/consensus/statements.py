@@ -116,7 +116,11 @@ class Writer:
         alias, table = self.alias(), self.rng.choice(self.world.tables)
         agg = self.rng.choice(("MAX", "MIN", "COUNT", "SUM"))
         column = f"{alias}.{self.rng.choice(table.ints)}"
-        tie = f" WHERE {self.link((alias, table))} = {self.link(self.rng.choice(scope))}" if self.rng.random() < 0.6 else ""
+        tie = (
+            f" WHERE {self.link((alias, table))} = {self.link(self.rng.choice(scope))}"
+            if self.rng.random() < 0.6
+            else ""
+        )
         return f"{self.column(scope)} {self.rng.choice(('=', '<', '>='))} (SELECT {agg}({column}) FROM {table.name} AS {alias}{tie})"
 
     def quantified(self, scope: list[tuple[str, Table]]) -> str:
@@ -135,10 +139,34 @@ class Writer:
         rng = self.rng
         table = rng.choice(self.world.tables)
         side = rng.choice(("LEFT", "LEFT", "RIGHT", "FULL", "INNER"))
-        inner = rng.choice((self.joined(), f"SELECT z.{table.ints[0]} AS k, 2 AS v, COALESCE(z.{table.ints[1]}, 1) AS f FROM {table.name} AS z"))
-        test = rng.choice(("", " WHERE d.f IS NULL", " WHERE d.f IS NOT NULL", " WHERE d.k IS NULL", " WHERE d.v > 0 OR d.f = 1", " WHERE w.{0} = d.v".format(table.ints[0])))
-        shown = rng.choice((f"w.{table.ints[0]}, d.f", "d.k, d.v", f"w.{table.ints[-1]}", "COUNT(*), COUNT(d.f), SUM(d.v)", "CASE WHEN d.f IS NULL THEN 0 ELSE 1 END AS m"))
-        return f"SELECT {shown} FROM {table.name} AS w {side} JOIN ({inner}) AS d ON d.k = {self.link(('w', table))}{test}"
+        inner = rng.choice(
+            (
+                self.joined(),
+                f"SELECT z.{table.ints[0]} AS k, 2 AS v, COALESCE(z.{table.ints[1]}, 1) AS f FROM {table.name} AS z",
+            )
+        )
+        test = rng.choice(
+            (
+                "",
+                " WHERE d.f IS NULL",
+                " WHERE d.f IS NOT NULL",
+                " WHERE d.k IS NULL",
+                " WHERE d.v > 0 OR d.f = 1",
+                f" WHERE w.{table.ints[0]} = d.v",
+            )
+        )
+        shown = rng.choice(
+            (
+                f"w.{table.ints[0]}, d.f",
+                "d.k, d.v",
+                f"w.{table.ints[-1]}",
+                "COUNT(*), COUNT(d.f), SUM(d.v)",
+                "CASE WHEN d.f IS NULL THEN 0 ELSE 1 END AS m",
+            )
+        )
+        return (
+            f"SELECT {shown} FROM {table.name} AS w {side} JOIN ({inner}) AS d ON d.k = {self.link(('w', table))}{test}"
+        )
 
     def numbered(self) -> str:
         """A window function, filtered before or after, over an order that decides."""
@@ -191,12 +219,22 @@ class Writer:
             outputs = [self.value(scope) for _ in range(rng.randrange(1, 4))]
             distinct = rng.choice(("", "", "DISTINCT "))
             text = f"SELECT {distinct}{', '.join(f'{o} AS o{i}' for i, o in enumerate(outputs))} FROM {source}{self.where(scope)}"
-            return f"{text} ORDER BY {', '.join(f'o{i}' for i in range(len(outputs)))} LIMIT {rng.randrange(1, 4)}" if rng.random() < 0.12 else text
+            return (
+                f"{text} ORDER BY {', '.join(f'o{i}' for i in range(len(outputs)))} LIMIT {rng.randrange(1, 4)}"
+                if rng.random() < 0.12
+                else text
+            )
         if kind < 0.6:
             return f"SELECT {self.aggregate(scope)} AS n, {self.aggregate(scope)} AS m FROM {source}{self.where(scope)}"
-        keys = list(dict.fromkeys(self.column(scope, rng.choice(("ints", "ints", "texts"))) for _ in range(rng.randrange(1, 3))))
+        keys = list(
+            dict.fromkeys(self.column(scope, rng.choice(("ints", "ints", "texts"))) for _ in range(rng.randrange(1, 3)))
+        )
         shown = [k for k in keys if rng.random() < 0.8] or keys
-        having = f" HAVING {rng.choice((f'{self.aggregate(scope)} > {rng.randrange(3)}', f'{keys[0]} IS NOT NULL', 'COUNT(*) >= 1'))}" if rng.random() < 0.4 else ""
+        having = (
+            f" HAVING {rng.choice((f'{self.aggregate(scope)} > {rng.randrange(3)}', f'{keys[0]} IS NOT NULL', 'COUNT(*) >= 1'))}"
+            if rng.random() < 0.4
+            else ""
+        )
         return f"SELECT {', '.join([*shown, self.aggregate(scope) + ' AS n'])} FROM {source}{self.where(scope)} GROUP BY {', '.join(keys)}{having}"
 
     def over_derived(self) -> str:
@@ -435,7 +473,12 @@ def case_filter(tree: exp.Expr, rng: random.Random) -> exp.Expr | None:
 
 
 def distinct_to_group(tree: exp.Expr, rng: random.Random) -> exp.Expr | None:
-    if not isinstance(tree, exp.Select) or not tree.args.get("distinct") or tree.args.get("group") or tree.args.get("order"):
+    if (
+        not isinstance(tree, exp.Select)
+        or not tree.args.get("distinct")
+        or tree.args.get("group")
+        or tree.args.get("order")
+    ):
         return None
     if any(e.find(exp.AggFunc, exp.Window, exp.Subquery) for e in tree.expressions):
         return None

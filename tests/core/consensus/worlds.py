@@ -58,7 +58,9 @@ def a_world(rng: random.Random) -> World:
     maybe = lambda *names: frozenset(n for n in names if rng.random() < 0.4)  # noqa: E731
     r = Table("r", ("id", "a", "b"), ("s",), ("id",), maybe("a", "s"), rng.choice((None, "b")))
     s_key = ("id",) if rng.random() < 0.7 else ("id", "r_id")
-    s = Table("s", ("id", "r_id", "c"), ("t",), s_key, maybe("r_id", "c"), None, ("r_id", "r") if rng.random() < 0.8 else None)
+    s = Table(
+        "s", ("id", "r_id", "c"), ("t",), s_key, maybe("r_id", "c"), None, ("r_id", "r") if rng.random() < 0.8 else None
+    )
     u = Table("u", ("x", "y"), ("z",), (), maybe("x", "y"))
     return World((r, s, u))
 
@@ -118,7 +120,9 @@ def _rows(rng: random.Random, table: Table, ids: dict[str, list[int]], size: int
         if any(row[c] is None for c in (*table.not_null, *table.key)):
             continue
         key = tuple(row[c] for c in table.key)
-        if (table.key and key in keys) or (table.unique is not None and row[table.unique] is not None and row[table.unique] in taken):
+        if (table.key and key in keys) or (
+            table.unique is not None and row[table.unique] is not None and row[table.unique] in taken
+        ):
             continue
         keys.add(key)
         if table.unique is not None:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from app.core.consensus.context import Context
-from app.core.consensus.nulls import Nulls
 from app.core.consensus.terms import FALSE, TRUE, Call, Lit, Term, unique
+
+if TYPE_CHECKING:
+    from app.core.consensus.context import Context
+    from app.core.consensus.nulls import Nulls
 
 
 @dataclass(frozen=True)

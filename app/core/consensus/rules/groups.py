@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
-from app.core.consensus.context import Context
 from app.core.consensus.nulls import Nulls, kind_of
 from app.core.consensus.rules.env import conjunction
 from app.core.consensus.rules.keys import BlockFacts, nullable_ids, proven_not_null
@@ -25,13 +25,14 @@ from app.core.consensus.terms import (
     Sub,
     Table,
     Term,
-    Union,
     block_terms,
     has_agg,
     has_window,
-    rewrite,
     subterms,
 )
+
+if TYPE_CHECKING:
+    from app.core.consensus.context import Context
 
 ZERO = Lit("0", "int")
 
@@ -48,7 +49,11 @@ def own_aggs(block: Block) -> list[Agg]:
                 for arg in args:
                     look(arg)
             case Over(func, partition, order, _):
-                for arg in (*(func.args if isinstance(func, (Agg, Call)) else ()), *partition, *(k.term for k in order)):
+                for arg in (
+                    *(func.args if isinstance(func, (Agg, Call)) else ()),
+                    *partition,
+                    *(k.term for k in order),
+                ):
                     look(arg)
             case _:
                 pass
@@ -97,7 +102,9 @@ def counts_duplicates(block: Block, ctx: Context) -> bool:
     """
     if block.group is None or not outputs_fixed(block, ctx):
         return True
-    return any(not (a.op in ("min", "max") or (a.distinct and a.op in ("count", "sum", "avg"))) for a in own_aggs(block))
+    return any(
+        not (a.op in ("min", "max") or (a.distinct and a.op in ("count", "sum", "avg"))) for a in own_aggs(block)
+    )
 
 
 def each_aggregate(block: Block, change: object) -> Block:
@@ -336,6 +343,3 @@ def false_where(block: Block, ctx: Context, nulls: Nulls) -> Block:
 
 def _no_columns(block: Block) -> bool:
     return not any(isinstance(t, (Col, Free)) for c in block_terms(block) for t in subterms(c))
-
-
-_ = (Union, rewrite)

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
-from app.core.consensus.context import Context
-from app.core.consensus.nulls import Nulls
 from app.core.consensus.rules.groups import counts_duplicates
 from app.core.consensus.rules.keys import BlockFacts, equalities, keys_of
 from app.core.consensus.rules.merging import without
@@ -15,24 +14,30 @@ from app.core.consensus.terms import (
     Col,
     Free,
     Full,
-    Func,
     Join,
     Source,
     Table,
     Term,
     block_terms,
     occurrences,
-    rewrite_query,
+    rewrite_block,
     source_terms,
     subterms,
 )
+
+if TYPE_CHECKING:
+    from app.core.consensus.context import Context
+    from app.core.consensus.nulls import Nulls
 
 
 def reads_of(block: Block, src: int, *, but_on: Join | None = None) -> set[Term]:
     """The columns of `src` that `block` reads anywhere, the join condition of `but_on` aside."""
     lefts = tuple(j for j in block.lefts if j is not but_on)
     shown = replace(block, lefts=lefts)
-    terms = [*block_terms(shown), *[t for s in (*block.sources, *[j.source for j in block.lefts]) for t in source_terms(s)]]
+    terms = [
+        *block_terms(shown),
+        *[t for s in (*block.sources, *[j.source for j in block.lefts]) for t in source_terms(s)],
+    ]
     found: set[Term] = set()
     for term in terms:
         for part in subterms(term):
@@ -57,9 +62,7 @@ def drop_left(block: Block, ctx: Context, nulls: Nulls) -> Block:
 
 
 def substituted(block: Block, change: dict[Term, Term]) -> Block:
-    new = rewrite_query(block, lambda t: change.get(t, t))
-    assert isinstance(new, Block)
-    return new
+    return rewrite_block(block, lambda t: change.get(t, t))
 
 
 def merge_same_row(block: Block, ctx: Context, nulls: Nulls) -> Block:
@@ -118,9 +121,7 @@ def _onto(block: Block, gone: int, keep: int, ctx: Context) -> Block:
             return replace(term, srcs=tuple(dict.fromkeys(keep if s == gone else s for s in term.srcs)))
         return term
 
-    new = rewrite_query(block, change)
-    assert isinstance(new, Block)
-    return new
+    return rewrite_block(block, change)
 
 
 def drop_referenced(block: Block, ctx: Context, nulls: Nulls) -> Block:
@@ -136,9 +137,13 @@ def drop_referenced(block: Block, ctx: Context, nulls: Nulls) -> Block:
             return replace(rest, where=(*conditions, *present))
     for join in block.lefts:
         found = _referencing(block, join.source, join.on, ctx)
-        whole = found is not None and (len(found) == 1 or all(isinstance(f, Col) and f.not_null for f in found.values()))
+        whole = found is not None and (
+            len(found) == 1 or all(isinstance(f, Col) and f.not_null for f in found.values())
+        )
         if found is not None and whole and len(join.on) == len(found) and _reads_only(block, join.source, found):
-            return without(substituted(replace(block, lefts=tuple(j for j in block.lefts if j is not join)), dict(found)), -1)
+            return without(
+                substituted(replace(block, lefts=tuple(j for j in block.lefts if j is not join)), dict(found)), -1
+            )
     return block
 
 
@@ -217,6 +222,3 @@ def _holds(condition: Term, block: Block, nulls: Nulls) -> bool:
             return Call("=", (right, left)) in block.where
         case _:
             return False
-
-
-_ = (Func,)

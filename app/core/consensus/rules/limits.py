@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
-from app.core.consensus.context import Context
-from app.core.consensus.nulls import Nulls
 from app.core.consensus.rules.groups import is_distinct, outputs_fixed
 from app.core.consensus.rules.keys import BlockFacts
 from app.core.consensus.terms import (
@@ -23,6 +22,10 @@ from app.core.consensus.terms import (
     subterms,
     unique,
 )
+
+if TYPE_CHECKING:
+    from app.core.consensus.context import Context
+    from app.core.consensus.nulls import Nulls
 
 
 def reduce_order(block: Block, ctx: Context, nulls: Nulls) -> Block:
@@ -125,7 +128,7 @@ def pick_to_row_number(block: Block, ctx: Context, nulls: Nulls) -> Block:
 
 def constant_total(block: Block, ctx: Context, nulls: Nulls) -> Block:
     """An aggregate without GROUP BY that computes nothing from its rows is one constant row."""
-    if block.group != () or block.having or block.sets or not block.sources and not block.where:
+    if block.group != () or block.having or block.sets or (not block.sources and not block.where):
         return block
     if all(isinstance(o, Lit) for o in block.outputs):
         return Block(outputs=block.outputs)

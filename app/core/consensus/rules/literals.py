@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import datetime as dt
 import re
-from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from app.core.consensus.nulls import COMPARISONS, STRICT, kind_of
 from app.core.consensus.rules.env import Env, conjunction, in_order, parts
 from app.core.consensus.terms import FALSE, NULL, TRUE, Call, Kind, Lit, Term
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 _MOMENTS: tuple[Kind, ...] = ("date", "timestamp", "timestamptz")
 
@@ -81,7 +84,9 @@ def drop_cast(term: Call, env: Env) -> Term | None:
     match kind:
         case "int":
             # To a narrower type it is an error, or wraps; which columns are wide is known of the whole schema only.
-            whole = term.op.split(":", 2)[2] in _WIDE or not (env.ctx.schema.wide or "int" not in term.op.split(":", 2)[2])
+            whole = term.op.split(":", 2)[2] in _WIDE or not (
+                env.ctx.schema.wide or "int" not in term.op.split(":", 2)[2]
+            )
             kept = whole and not re.search(r"tiny|small|medium|byte|int[12]\b", term.op.split(":", 2)[2])
         case "date" | "timestamptz":
             kept = env.ctx.typed_literals
@@ -200,7 +205,9 @@ def _span(part: Call, literal: Lit, env: Env) -> tuple[Lit, Lit] | None:
         unit = part.op.split(":")[1] if part.op.startswith("datetrunc:") else "day"
         read = moment(literal.value, "date") if literal.kind in ("text", *_MOMENTS) else None
         start = dt.date.fromisoformat(read.value) if read is not None else None
-        if start is not None and ((unit == "month" and start.day != 1) or (unit == "year" and start.timetuple().tm_yday != 1)):
+        if start is not None and (
+            (unit == "month" and start.day != 1) or (unit == "year" and start.timetuple().tm_yday != 1)
+        ):
             return None
     else:
         return None

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
-from app.core.consensus.context import Context
 from app.core.consensus.nulls import Nulls, never_true_when, null_when, of
-from app.core.consensus.rules.keys import equalities, nullable_ids
+from app.core.consensus.rules.keys import nullable_ids
 from app.core.consensus.terms import (
     TRUE,
     Block,
-    Call,
     Col,
     Ext,
     Full,
     Join,
-    Lit,
     Query,
     Source,
     Sub,
@@ -25,11 +23,13 @@ from app.core.consensus.terms import (
     block_terms,
     has_window,
     occurrences,
-    rewrite,
-    rewrite_query,
+    rewrite_block,
     source_terms,
     subterms,
 )
+
+if TYPE_CHECKING:
+    from app.core.consensus.context import Context
 
 
 def put(block: Block, src: int, outputs: tuple[Term, ...]) -> Block:
@@ -40,9 +40,7 @@ def put(block: Block, src: int, outputs: tuple[Term, ...]) -> Block:
             return outputs[int(term.name)]
         return term
 
-    new = rewrite_query(block, change)
-    assert isinstance(new, Block)
-    return new
+    return rewrite_block(block, change)
 
 
 def without(block: Block, src: int) -> Block:
@@ -149,15 +147,17 @@ def drop_ext(block: Block, ctx: Context, nulls: Nulls) -> Block:
     own = nullable | {i for s in block.sources for i in s.ids}
 
     def change(term: Term) -> Term:
-        if isinstance(term, Ext) and term.src in own and (term.src not in nullable or null_when(term.term, of({term.src}))):
+        if (
+            isinstance(term, Ext)
+            and term.src in own
+            and (term.src not in nullable or null_when(term.term, of({term.src})))
+        ):
             return term.term
         return term
 
     if not any(isinstance(t, Ext) for c in _all_terms(block) for t in subterms(c)):
         return block
-    new = rewrite_query(block, change)
-    assert isinstance(new, Block)
-    return new
+    return rewrite_block(block, change)
 
 
 def _all_terms(block: Block) -> list[Term]:
@@ -218,7 +218,7 @@ def merge_inside_full(block: Block, ctx: Context, nulls: Nulls) -> Block:
 def one_row_source(block: Block, ctx: Context, nulls: Nulls) -> Block:
     """A derived table that always has one row, an aggregate without GROUP BY and HAVING, is a scalar subquery for each
     of its columns; a left join to it is one too, if its condition is TRUE."""
-    joined = [s for s in block.sources] + [j.source for j in block.lefts if all(c == TRUE for c in j.on)]
+    joined = list(block.sources) + [j.source for j in block.lefts if all(c == TRUE for c in j.on)]
     for source in joined:
         inner = source.rel
         if not isinstance(inner, Block) or inner.group != () or inner.having or inner.limited or inner.sets:
@@ -242,9 +242,7 @@ def scalar_to_term(block: Block, ctx: Context, nulls: Nulls) -> Block:
 
     if not any(isinstance(t, Sub) for c in block_terms(block) for t in subterms(c)):
         return block
-    new = rewrite_query(block, change)
-    assert isinstance(new, Block)
-    return new
+    return rewrite_block(block, change)
 
 
 def prune(block: Block, ctx: Context, nulls: Nulls) -> Block:
@@ -297,8 +295,7 @@ def _renumber(block: Block, src: int, keep: list[int]) -> Block:
             return replace(term, name=place.get(term.name, term.name))
         return term
 
-    new = rewrite_query(block, change)
-    assert isinstance(new, Block)
+    new = rewrite_block(block, change)
 
     def narrowed(source: Source) -> Source:
         if source.id != src:
@@ -311,6 +308,3 @@ def _renumber(block: Block, src: int, keep: list[int]) -> Block:
         sources=tuple([narrowed(s) for s in new.sources]),
         lefts=tuple([Join(narrowed(j.source), j.on) for j in new.lefts]),
     )
-
-
-_ = (equalities, Call, Lit, rewrite)

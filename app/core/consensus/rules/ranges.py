@@ -79,7 +79,9 @@ def _bound(bounds: dict[Term, _Bounds], value: Term, literal: Lit, *, low: bool,
     return True
 
 
-def _whole(point: Point, excluded: bool, literal: Lit, kind: Kind, *, low: bool) -> tuple[Point, bool, Lit]:  # noqa: FBT001  # a triple, taken and given back
+def _whole(
+    point: Point, excluded: bool, literal: Lit, kind: Kind, *, low: bool
+) -> tuple[Point, bool, Lit]:  # a triple, taken and given back
     """Over whole numbers and days: a bound that is included."""
     if kind == "int" and isinstance(point, Fraction):
         if point.denominator != 1:
@@ -116,7 +118,9 @@ def _written(value: Term, bound: _Bounds) -> list[Term]:
     kind = kind_of(value)
     excluded = {_point(o, kind) for o in bound.excluded}
     if bound.options is not None:
-        kept = {_point(o, kind): o for o in bound.options if _inside(o, bound, kind) and _point(o, kind) not in excluded}
+        kept = {
+            _point(o, kind): o for o in bound.options if _inside(o, bound, kind) and _point(o, kind) not in excluded
+        }
         return _equal(value, list(kept.values()))
     low, high = bound.low, bound.high
     if low is not None and high is not None:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
-from app.core.consensus.context import Context
 from app.core.consensus.nulls import Nulls, kind_of, never_true_when, of
 from app.core.consensus.rules.groups import is_distinct
 from app.core.consensus.rules.joins import reads_of, substituted
@@ -30,6 +30,9 @@ from app.core.consensus.terms import (
     rewrite_query,
     subterms,
 )
+
+if TYPE_CHECKING:
+    from app.core.consensus.context import Context
 
 
 def anti_join(block: Block, ctx: Context, nulls: Nulls) -> Block:
@@ -167,7 +170,9 @@ def distinct_to_exists(block: Block, ctx: Context, nulls: Nulls) -> Block:
     alone = replace(block, sources=tuple(kept), where=stay)
     if any(not gone.isdisjoint(occurrences(t)) for t in block_terms(alone)):
         return block
-    if not BlockFacts(alone, ctx).determines(block.group or ()) or any(isinstance(t, Free) for c in moved for t in subterms(c)):
+    if not BlockFacts(alone, ctx).determines(block.group or ()) or any(
+        isinstance(t, Free) for c in moved for t in subterms(c)
+    ):
         return block
     exists = tuple(Sub("exists", Block(tuple(s), where=tuple(w), outputs=(TRUE,))) for s, w in _components(rest, moved))
     return replace(alone, group=None, where=(*stay, *exists))
@@ -179,7 +184,10 @@ def _components(sources: list[Source], conditions: list[Term]) -> list[tuple[lis
     for source in sources:
         mine = [c for c in conditions if not set(source.ids).isdisjoint(occurrences(c))]
         touching = [g for g in groups if any(c in g[1] for c in mine)]
-        merged = ([source, *[s for g in touching for s in g[0]]], list(dict.fromkeys([*mine, *[c for g in touching for c in g[1]]])))
+        merged = (
+            [source, *[s for g in touching for s in g[0]]],
+            list(dict.fromkeys([*mine, *[c for g in touching for c in g[1]]])),
+        )
         groups = [g for g in groups if g not in touching] + [merged]
     return groups
 
@@ -198,7 +206,8 @@ def same_row_outside(block: Block, ctx: Context, nulls: Nulls) -> Block:
                 if source.rel == table and _tied(inner, source, outer, ctx):
                     new = without(inner, source.id)
                     moved = rewrite_query(
-                        new, lambda t, s=source.id, o=outer: replace(t, src=o) if isinstance(t, Col) and t.src == s else t  # type: ignore[misc]  # mypy cannot type a default in a lambda
+                        new,
+                        lambda t, s=source.id, o=outer: replace(t, src=o) if isinstance(t, Col) and t.src == s else t,  # type: ignore[misc]  # mypy cannot type a default in a lambda
                     )
                     assert isinstance(moved, Block)
                     exists = Sub("exists", moved)
@@ -224,7 +233,21 @@ def empty_exists(block: Block, ctx: Context, nulls: Nulls) -> Block:
     def change(term: Term) -> Term:
         match term:
             case Sub("exists", Block() as inner, _) if not inner.sources and not inner.lefts and inner.plain:
-                return Call("nottrue", (Call("nottrue", (Call("and", inner.where) if len(inner.where) > 1 else inner.where[0] if inner.where else TRUE,)),))
+                return Call(
+                    "nottrue",
+                    (
+                        Call(
+                            "nottrue",
+                            (
+                                Call("and", inner.where)
+                                if len(inner.where) > 1
+                                else inner.where[0]
+                                if inner.where
+                                else TRUE,
+                            ),
+                        ),
+                    ),
+                )
             case _:
                 return term
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
-from app.core.consensus.context import Context
 from app.core.consensus.nulls import Nulls, kind_of
 from app.core.consensus.rules.conditions import as_plain
 from app.core.consensus.rules.env import Env
 from app.core.consensus.rules.groups import counts_duplicates, is_distinct, own_aggs
 from app.core.consensus.rules.joins import reads_of, substituted
-from app.core.consensus.rules.keys import BlockFacts, equalities, nullable_ids
+from app.core.consensus.rules.keys import BlockFacts, equalities
 from app.core.consensus.rules.merging import without
 from app.core.consensus.terms import (
     TRUE,
@@ -20,18 +20,19 @@ from app.core.consensus.terms import (
     Ext,
     Join,
     Lit,
-    OrderKey,
     Source,
     Sub,
     Table,
     Term,
-    Union,
     block_terms,
     occurrences,
     rewrite,
-    rewrite_query,
+    rewrite_block,
     subterms,
 )
+
+if TYPE_CHECKING:
+    from app.core.consensus.context import Context
 
 
 def clean_exists(block: Block, ctx: Context, nulls: Nulls) -> Block:
@@ -58,9 +59,7 @@ def clean_exists(block: Block, ctx: Context, nulls: Nulls) -> Block:
 
     if not any(isinstance(t, Sub) for c in block_terms(block) for t in subterms(c)):
         return block
-    new = rewrite_query(block, change)
-    assert isinstance(new, Block)
-    return new
+    return rewrite_block(block, change)
 
 
 def _constant_row(inner: Block) -> bool:
@@ -186,7 +185,9 @@ def keyed_group_to_scalar(block: Block, ctx: Context, nulls: Nulls) -> Block:
             continue
         read = reads_of(block, join.source.id, but_on=join)
         aggregates = {t for t in read if isinstance(t, Col) and inner.outputs[int(t.name)] not in inner.group}
-        if read - aggregates or any(_reads_keys(inner.outputs[int(t.name)], inner) for t in aggregates if isinstance(t, Col)):
+        if read - aggregates or any(
+            _reads_keys(inner.outputs[int(t.name)], inner) for t in aggregates if isinstance(t, Col)
+        ):
             continue
         change: dict[Term, Term] = {}
         tests = tuple(Call("=", (k, t)) for k, t in given.items())
@@ -222,6 +223,3 @@ def _null_over_none(term: Term) -> bool:
     from app.core.consensus.terms import Agg  # noqa: PLC0415
 
     return isinstance(term, Agg) and term.op in ("sum", "min", "max", "avg")
-
-
-_ = (OrderKey, Union, nullable_ids)

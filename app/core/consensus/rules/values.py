@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from app.core.consensus.nulls import COMPARISONS, Nulls, kind_of
-from app.core.consensus.rules.env import Env, conjunction, disjunction, in_order, sort_key
+from app.core.consensus.nulls import COMPARISONS, kind_of
+from app.core.consensus.rules.env import Env, conjunction, disjunction, in_order
 from app.core.consensus.rules.negation import negation
 from app.core.consensus.terms import FALSE, NULL, TRUE, Call, Lit, Term, unique
 
@@ -198,6 +198,3 @@ def null_logic(term: Call, env: Env) -> Term | None:
             return disjunction([condition, NULL])
         case _:
             return None
-
-
-_ = (Nulls, sort_key)
