@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from pathlib import Path
+from pathlib import Path  # noqa: TC003  # typer reads the annotations when a command runs
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -39,7 +39,7 @@ def _schema(path: Path | None) -> Any:
 
 
 @app.command()
-def compare(
+def compare(  # noqa: PLR0917  # typer makes options of them
     candidates: Annotated[
         Path,
         typer.Option(
@@ -133,9 +133,7 @@ def _pair(line: str) -> dict[str, Any]:
     case: Any = None
     try:
         case = json.loads(line)
-        left, right = case["left"], case["right"]
-        if not (isinstance(left, str) and isinstance(right, str)):
-            raise TypeError
+        left, right = str.strip(case["left"]), str.strip(case["right"])  # raises for what is no text
         found = compare_candidates(
             [left, right], dialect=case.get("dialect"), schema=case.get("schema"), ordered=case.get("ordered") is True
         )

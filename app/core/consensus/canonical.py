@@ -53,9 +53,9 @@ class Canonical:
 
 def canonical(sql: str, schema: Schema, *, dialect: str | None, ordered: bool, seconds: float) -> Canonical:
     """Reads one statement. Never raises: what cannot be read or proven in time says so in `status` and `reason`."""
+    if len(sql) > MAX_LENGTH:
+        return Canonical("undetermined", "too_long", f"text {sql.strip()}", Facts(), len(sql))
     try:
-        if len(sql) > MAX_LENGTH:
-            raise SqlRefused("too_long")
         statements = parse_sql(sql, dialect)
     except SqlRefused as refused:
         if refused.reason in ("too_long", "too_deep"):

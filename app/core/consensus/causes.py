@@ -237,7 +237,8 @@ def described_join(situation: Situation) -> Finding | None:
     if len(found) != 1:
         return None
     relation = found[0]
-    text = f"Join {relation.left} and {relation.right} by {relation.name}: {relation.join_type.upper()} JOIN ON {relation.join_sql}."
+    how = f"{relation.join_type.upper()} JOIN ON {relation.join_sql}"
+    text = f"Join {relation.left} and {relation.right} by {relation.name}: {how}."
     return Finding("unexplained", Step("refine_context", text, (relation.name,)), settled_by=relation.name)
 
 

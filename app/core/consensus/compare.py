@@ -81,7 +81,7 @@ def compare(
     type}}`; `ordered`, whether the order of rows counts; `seconds`, the time for one statement.
     Raises `SchemaRefused` for a schema that cannot be read; nothing for whatever a candidate holds.
 
-    >>> found = compare(["SELECT a FROM t WHERE b = 1 OR b = 2", "SELECT x.a FROM t x WHERE b IN (2, 1)", "SELECT a FROM t"])
+    >>> found = compare(["SELECT a FROM t WHERE b=1 OR b=2", "SELECT a FROM t WHERE b IN (2, 1)", "SELECT a FROM t"])
     >>> found.classes
     ((0, 1), (2,))
     >>> found.parts[0].differences

@@ -93,7 +93,7 @@ def needed_of(count: int) -> int:
     return max(2, count - count // 5)
 
 
-def round_of(
+def round_of(  # noqa: PLR0913  # a round takes all its state by keyword
     candidates: Sequence[Candidate | str],
     *,
     round: int = 1,  # noqa: A002  # the word of the protocol
@@ -199,8 +199,7 @@ def _message(
     lines = [f"No agreement after {ROUNDS} rounds of {len(comparison.candidates)} answers each."]
     if disputes:
         lines.append("The answers differ in:")
-        for line in dict.fromkeys(_line(d) for d in disputes):
-            lines.append(f"- {line}")
+        lines += [f"- {line}" for line in dict.fromkeys(map(_line, disputes))]
     if invalid:
         lines.append(f"{len(invalid)} of them could not be used: {', '.join(sorted({r for _, r in invalid}))}.")
     lines.append("Tried: " + ("; ".join(refinements) if refinements else "nothing was added to the context") + ".")

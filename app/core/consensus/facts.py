@@ -106,7 +106,7 @@ def _query(query: Query, names: Names, facts: Facts, *, top: bool = False) -> No
             _block(query, names, facts, top=top)
 
 
-def _block(block: Block, names: Names, facts: Facts, *, top: bool) -> None:
+def _block(block: Block, names: Names, facts: Facts, *, top: bool) -> None:  # noqa: C901  # one line for each axis
     for source in block.sources:
         _source(source, names, facts)
     for join in block.lefts:
@@ -224,8 +224,8 @@ def written_facts(statement: exp.Expr) -> Facts:
         facts.add("joins", [join.sql(comments=False)])
     clauses: tuple[tuple[Axis, type[exp.Expr]], ...] = (
         ("filters", exp.Where), ("grouping", exp.Group), ("having", exp.Having), ("windows", exp.Window),
-        ("set_operations", exp.SetOperation), ("aggregates", exp.AggFunc), ("ordering", exp.Order), ("limit", exp.Limit),
-        ("limit", exp.Fetch), ("distinct", exp.Distinct),
+        ("set_operations", exp.SetOperation), ("aggregates", exp.AggFunc), ("ordering", exp.Order),
+        ("limit", exp.Limit), ("limit", exp.Fetch), ("distinct", exp.Distinct),
     )  # fmt: skip
     for axis, kind in clauses:
         for node in statement.find_all(kind):

@@ -119,7 +119,7 @@ def _orders(colours: dict[int, str]) -> list[tuple[int, ...]]:
     return [tuple(i for group in choice for i in group) for choice in choices]
 
 
-def _refined(
+def _refined(  # noqa: PLR0913  # what is labelled, and how
     block: Block, members: list[tuple[int, str, Source]], names: Names, ctx: Context, *, top: bool, ordered: bool
 ) -> dict[int, str]:
     unknown = {**names, **dict.fromkeys((m[0] for m in members), "?")}
@@ -131,10 +131,10 @@ def _refined(
     terms = [(t, occurrences(t)) for t in block_terms(block)]
     for _ in range(len(members)):
         new = {}
-        for i in colours:
+        for i, colour in colours.items():
             seen = _Names({**names, **colours, i: "@"}, places)
             said = sorted(_term(t, seen, ctx) for t, inside in terms if i in inside)
-            new[i] = _digest(colours[i] + "|" + _roles(block, i, seen, ctx, top=top, ordered=ordered) + "|".join(said))
+            new[i] = _digest(colour + "|" + _roles(block, i, seen, ctx, top=top, ordered=ordered) + "|".join(said))
         settled = len(set(new.values())) == len(set(colours.values()))
         colours = new
         if settled or len(set(colours.values())) == len(colours):
@@ -142,7 +142,7 @@ def _refined(
     return colours
 
 
-def _roles(block: Block, i: int, seen: Names, ctx: Context, *, top: bool, ordered: bool) -> str:
+def _roles(block: Block, i: int, seen: Names, ctx: Context, *, top: bool, ordered: bool) -> str:  # noqa: PLR0913  # what is labelled, and how
     """What part the terms that read occurrence `i` play: a column may be output in one and joined in another."""
     outputs = sorted(_term(o, seen, ctx) for o in block.outputs if i in occurrences(o))
     group = sorted(_term(g, seen, ctx) for g in block.group or () if i in occurrences(g))
@@ -209,7 +209,7 @@ def _name(src: int, names: Names) -> str:
     return found
 
 
-def _term(term: Term, names: Names, ctx: Context) -> str:
+def _term(term: Term, names: Names, ctx: Context) -> str:  # noqa: C901, PLR0912  # one branch for each kind
     match term:
         case Col(src, name):
             place = getattr(names, "places", {}).get((src, name), name)

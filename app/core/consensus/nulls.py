@@ -13,7 +13,8 @@ if TYPE_CHECKING:
 
 # NULL as soon as one argument is.
 STRICT = frozenset({"=", "<>", "<", "<=", "+", "*", "-", "/", "neg", "%", "||", "like", "ilike", "lower", "upper",
-                    "length", "abs", "trim", "substring", "extract", "round", "floor", "ceil", "datetrunc"})  # fmt: skip
+                    "length", "abs", "trim", "substring", "extract", "round", "floor", "ceil",
+                    "datetrunc"})  # fmt: skip
 COMPARISONS = frozenset({"=", "<>", "<", "<="})
 _ALWAYS_KNOWN = frozenset({"isnull", "same?", "nottrue"})
 BOOLEAN = COMPARISONS | _ALWAYS_KNOWN | {"and", "or", "not", "in", "like", "ilike"}
@@ -23,7 +24,7 @@ _TOTAL = COMPARISONS | {"+", "*", "-", "neg", "||", "like", "ilike", "lower", "u
 _NUMBERS: tuple[Kind, ...] = ("int", "decimal", "float")
 
 
-def kind_of(term: Term) -> Kind:
+def kind_of(term: Term) -> Kind:  # noqa: C901  # one branch for each kind
     """The kind of the term's values, `unknown` where it cannot be told."""
     match term:
         case Col() | Lit():

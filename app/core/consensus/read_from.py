@@ -185,7 +185,7 @@ def _join(left: From, join: exp.Join, scope: Scope, reader: FromReader) -> From:
     return left
 
 
-def _condition(
+def _condition(  # noqa: PLR0913  # all that a join joins
     join: exp.Join, left: From, right: From, both: Scope, reader: FromReader, *, natural: bool, side: str
 ) -> tuple[Term, ...]:
     """The join's condition: its ON, or the equalities of USING and NATURAL, whose columns then count as one."""

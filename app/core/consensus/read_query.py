@@ -237,12 +237,12 @@ class _Reader:
             return self._ordered(node, block, scope, tuple(names))
         ordered = self._ordered(node, block, scope, tuple(names))
         src = self.ctx.fresh()
-        columns = self._columns(src, block)
+        columns = tuple(self._columns(src, block))
         positions = dict(zip(block.outputs, columns, strict=True))
         if any(k.term not in positions for k in ordered.order):
             raise Unread("DISTINCT ordered by what is not selected")
         order = tuple(OrderKey(positions[k.term], k.desc, k.nulls_first) for k in ordered.order)
-        outer = Block((Source(src, block),), group=tuple(columns), outputs=tuple(columns), order=order)
+        outer = Block((Source(src, block),), group=columns, outputs=columns, order=order)
         return replace(outer, limit=ordered.limit, offset=ordered.offset, ties=ordered.ties)
 
     def _ordered(self, node: exp.Expr, block: Block, scope: Scope, names: tuple[str, ...]) -> Block:
@@ -328,13 +328,13 @@ class _Reader:
 
 # Aggregates whose value does not depend on the order of the rows.
 _ORDERLESS = (
-    exp.Count, exp.Sum, exp.Avg, exp.Min, exp.Max, exp.Stddev, exp.StddevPop, exp.StddevSamp, exp.Variance, exp.VariancePop,
-    exp.ApproxDistinct, exp.Median, exp.LogicalAnd, exp.LogicalOr, exp.CountIf,
+    exp.Count, exp.Sum, exp.Avg, exp.Min, exp.Max, exp.Stddev, exp.StddevPop, exp.StddevSamp, exp.Variance,
+    exp.VariancePop, exp.ApproxDistinct, exp.Median, exp.LogicalAnd, exp.LogicalOr, exp.CountIf,
 )  # fmt: skip
 
 
 def _refuse_unordered(statement: exp.Expr) -> None:
-    """An aggregate or a window function that sees an order which the statement does not give: its value is the plan's."""
+    """Refuses what sees an order of rows that the statement does not give: its value is the engine's choice."""
     for node in statement.find_all(exp.AggFunc):
         if (
             not isinstance(node, _ORDERLESS)

@@ -39,7 +39,8 @@ _SIMPLE: dict[type[exp.Expr], str] = {
 _PLAIN_FUNCTIONS = frozenset({
     "date", "strftime", "julianday", "time", "instr", "substr", "printf", "to_char", "to_date", "to_timestamp", "age",
     "datediff", "date_format", "left", "right", "replace", "ltrim", "rtrim", "lpad", "rpad", "make_date", "char_length",
-    "date_part", "unix_timestamp", "typeof", "json_extract", "regexp_replace", "split_part", "position", "locate", "mod",
+    "date_part", "unix_timestamp", "typeof", "json_extract", "regexp_replace", "split_part", "position", "locate",
+    "mod",
 })  # fmt: skip
 _AGGREGATES: dict[type[exp.Expr], str] = {
     exp.Count: "count", exp.Sum: "sum", exp.Avg: "avg", exp.Min: "min", exp.Max: "max",
@@ -82,7 +83,7 @@ def expect(node: exp.Expr, arguments: str | None) -> None:
         raise Unread(f"an option of {node.key}")
 
 
-def _comparison(op: str, left: exp.Expr, right: exp.Expr, sub: Sub_, scope: Scope, reader: QueryReader) -> Term:
+def _comparison(op: str, left: exp.Expr, right: exp.Expr, sub: Sub_, scope: Scope, reader: QueryReader) -> Term:  # noqa: PLR0913, PLR0917  # a handler takes what all of them take
     for here, there, flip in ((left, right, False), (right, left, True)):
         if isinstance(there, (exp.Any, exp.All)):
             name = "any" if isinstance(there, exp.Any) else "all"

@@ -417,7 +417,7 @@ def occurrences(term: Term) -> frozenset[int]:
                     pass
         known = frozenset(found)
         object.__setattr__(term, "_occurrences", known)
-    return known  # type: ignore[no-any-return]  # it was put there above
+    return known
 
 
 def unique(terms: tuple[Term, ...] | list[Term]) -> tuple[Term, ...]:

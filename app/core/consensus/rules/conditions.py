@@ -156,8 +156,8 @@ def quantified(term: Term, env: Env) -> Term | None:
     if len(block.outputs) != len(term.args):
         return None
     op = term.op[4:]
-    tests = [_compare(op, x, y) for x, y in zip(term.args, block.outputs, strict=True)]
-    whole = conjunction(tests)
+    tests: list[Call] = [_compare(op, x, y) for x, y in zip(term.args, block.outputs, strict=True)]
+    whole = conjunction(list(tests))
     if negated:  # NOT ((a, b) IN (q)): no row for which the row equality is TRUE or UNKNOWN
         possible = [disjunction([t, *[Call("isnull", (a,)) for a in t.args]]) for t in tests]
         return Call("not", (_exists(block, conjunction(possible)),))

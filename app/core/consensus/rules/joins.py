@@ -26,6 +26,8 @@ from app.core.consensus.terms import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from app.core.consensus.context import Context
     from app.core.consensus.nulls import Nulls
 
@@ -77,15 +79,14 @@ def merge_same_row(block: Block, ctx: Context, nulls: Nulls) -> Block:
         for gone in tables[i + 1 :]:
             if gone.rel != keep.rel or not _same_key(block, keep, gone, exact.find, ctx):
                 continue
-            return _onto(without(block, gone.id), gone.id, keep.id, ctx)
+            return moved_onto(without(block, gone.id), gone.id, keep.id)
         for join in block.lefts:
             if join.source.rel == keep.rel and _only_key(join, keep, ctx):
-                return _onto(without(block, join.source.id), join.source.id, keep.id, ctx)
+                return moved_onto(without(block, join.source.id), join.source.id, keep.id)
     return block
 
 
-def _same_key(block: Block, keep: Source, gone: Source, find: object, ctx: Context) -> bool:
-    assert callable(find)
+def _same_key(block: Block, keep: Source, gone: Source, find: Callable[[Term], Term], ctx: Context) -> bool:
     columns = {t for p in equalities(block.where) for t in p if isinstance(t, Col)}
 
     def column(src: int, name: str) -> Term | None:
@@ -113,7 +114,9 @@ def _only_key(join: Join, keep: Source, ctx: Context) -> bool:
     return len(pairs) == len(join.on) and any(set(k.columns) == names for k in keys_of(keep, ctx))
 
 
-def _onto(block: Block, gone: int, keep: int, ctx: Context) -> Block:
+def moved_onto(block: Block, gone: int, keep: int) -> Block:
+    """`block` reading occurrence `keep` wherever it read `gone`."""
+
     def change(term: Term) -> Term:
         if isinstance(term, Col) and term.src == gone:
             return replace(term, src=keep)
@@ -160,10 +163,11 @@ def _referencing(block: Block, source: Source, on: tuple[Term, ...], ctx: Contex
             if reference.target != source.rel.name:
                 continue
             wanted = dict(zip(reference.target_columns, reference.columns, strict=True))
-            found: dict[Term, Term] = {}
-            for mine, theirs in pairs:
-                if mine.src == source.id and theirs.src == other.id and wanted.get(mine.name) == theirs.name:
-                    found[mine] = theirs
+            found: dict[Term, Term] = {
+                mine: theirs
+                for mine, theirs in pairs
+                if mine.src == source.id and theirs.src == other.id and wanted.get(mine.name) == theirs.name
+            }
             if len(found) == len(wanted) and all(ctx.identical(c.kind, c.kind) for c in found if isinstance(c, Col)):
                 return found
     return None
@@ -204,7 +208,7 @@ def fold_sources(block: Block, ctx: Context, nulls: Nulls) -> Block:
         for keep in rest.sources:
             if keep.rel != gone.rel:
                 continue
-            asked = _onto(Block(where=tuple(mine)), gone.id, keep.id, ctx).where
+            asked = moved_onto(Block(where=tuple(mine)), gone.id, keep.id).where
             if all(_holds(c, rest, nulls) for c in asked):
                 return rest
     return block

@@ -101,9 +101,9 @@ def limit_one(block: Block, ctx: Context, nulls: Nulls) -> Block:
 
 def limit_of_one_row(block: Block, ctx: Context, nulls: Nulls) -> Block:
     """A limit above zero keeps the only row of an aggregate without GROUP BY."""
-    if block.group == () and not block.sets and block.offset is None and isinstance(block.limit, Lit):
-        if block.limit.value.isdigit() and int(block.limit.value) > 0:
-            return replace(block, limit=None, ties=False, order=())
+    one_row = block.group == () and not block.sets and block.offset is None
+    if one_row and isinstance(block.limit, Lit) and block.limit.value.strip("0"):
+        return replace(block, limit=None, ties=False, order=())
     return block
 
 

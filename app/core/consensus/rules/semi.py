@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from app.core.consensus.nulls import Nulls, kind_of, never_true_when, of
 from app.core.consensus.rules.groups import is_distinct
-from app.core.consensus.rules.joins import reads_of, substituted
+from app.core.consensus.rules.joins import moved_onto, reads_of, substituted
 from app.core.consensus.rules.keys import BlockFacts, equalities, exact_classes, keys_of
 from app.core.consensus.rules.merging import without
 from app.core.consensus.terms import (
@@ -21,13 +21,14 @@ from app.core.consensus.terms import (
     Full,
     Join,
     Lit,
+    Rewrite,
     Source,
     Sub,
     Table,
     Term,
     block_terms,
     occurrences,
-    rewrite_query,
+    rewrite,
     subterms,
 )
 
@@ -51,12 +52,12 @@ def anti_join(block: Block, ctx: Context, nulls: Nulls) -> Block:
                 case _:
                     continue
             rest = without(replace(block, where=tuple(c for c in block.where if c != condition)), join.source.id)
-            gone = {t: NULL for t in reads_of(rest, join.source.id) if isinstance(t, (Col, Ext))}
+            gone: dict[Term, Term] = {t: NULL for t in reads_of(rest, join.source.id) if isinstance(t, (Col, Ext))}
             if any(isinstance(t, Free) for t in reads_of(rest, join.source.id)):
                 continue
             inner = Block((join.source,), where=join.on, outputs=(TRUE,))
             absent = Call("not", (Sub("exists", inner),))
-            changed = substituted(rest, dict(gone))
+            changed = substituted(rest, gone)
             return replace(changed, where=(*changed.where, absent))
     return block
 
@@ -98,10 +99,8 @@ def one_match_mark(block: Block, ctx: Context, nulls: Nulls) -> Block:
     return replace(block, where=outside(block.where), outputs=outside(block.outputs), having=outside(block.having))
 
 
-def rewrite_terms(terms: tuple[Term, ...], change: object) -> tuple[Term, ...]:
-    from app.core.consensus.terms import rewrite  # noqa: PLC0415
-
-    return tuple([rewrite(t, change) for t in terms])  # type: ignore[arg-type]  # a Rewrite, by its callers
+def rewrite_terms(terms: tuple[Term, ...], change: Rewrite) -> tuple[Term, ...]:
+    return tuple([rewrite(t, change) for t in terms])
 
 
 def lift_conditions(block: Block, ctx: Context, nulls: Nulls) -> Block:
@@ -205,12 +204,7 @@ def same_row_outside(block: Block, ctx: Context, nulls: Nulls) -> Block:
             for outer, table in tables.items():
                 if source.rel == table and _tied(inner, source, outer, ctx):
                     new = without(inner, source.id)
-                    moved = rewrite_query(
-                        new,
-                        lambda t, s=source.id, o=outer: replace(t, src=o) if isinstance(t, Col) and t.src == s else t,  # type: ignore[misc]  # mypy cannot type a default in a lambda
-                    )
-                    assert isinstance(moved, Block)
-                    exists = Sub("exists", moved)
+                    exists = Sub("exists", moved_onto(new, source.id, outer))
                     return replace(block, where=(*block.where[:at], exists, *block.where[at + 1 :]))
     return block
 
@@ -221,9 +215,10 @@ def _tied(inner: Block, source: Source, outer: int, ctx: Context) -> bool:
     equal = set()
     for pair in equalities(inner.where):
         for mine, other in (pair, pair[::-1]):
-            if isinstance(mine, Col) and isinstance(other, Col) and mine.src == source.id and other.src == outer:
-                if mine.name == other.name and ctx.identical(kind_of(mine), kind_of(other)):
-                    equal.add(mine.name)
+            if not (isinstance(mine, Col) and isinstance(other, Col) and mine.src == source.id and other.src == outer):
+                continue
+            if mine.name == other.name and ctx.identical(kind_of(mine), kind_of(other)):
+                equal.add(mine.name)
     return any(set(k.columns) <= equal for k in keys_of(source, ctx))
 
 

@@ -76,7 +76,6 @@ def exists_to_join(block: Block, ctx: Context, nulls: Nulls) -> Block:
             continue
         inner = condition.query
         if not inner.plain:
-            src = ctx.fresh()
             inner = as_plain(inner, Env(ctx, nulls))
             if isinstance(condition.query, Block) and condition.query.limited:
                 continue
@@ -165,7 +164,7 @@ def _visible(term: Term) -> list[Term]:
             return [term]
 
 
-def keyed_group_to_scalar(block: Block, ctx: Context, nulls: Nulls) -> Block:
+def keyed_group_to_scalar(block: Block, ctx: Context, nulls: Nulls) -> Block:  # noqa: C901  # one condition after the other
     """A left join to a derived table on all that it is grouped by is, for each of its columns, the aggregate over the
     rows with these values: a scalar subquery. Over no rows the aggregate is NULL, as the unmatched join is; COUNT is 0
     there, so it is made NULL."""
