@@ -9,6 +9,7 @@ from app.core.consensus.rules.groups import counts_duplicates
 from app.core.consensus.rules.keys import BlockFacts, equalities, keys_of
 from app.core.consensus.rules.merging import without
 from app.core.consensus.terms import (
+    TRUE,
     Block,
     Call,
     Col,
@@ -194,7 +195,7 @@ def fold_sources(block: Block, ctx: Context, nulls: Nulls) -> Block:
     """Where duplicates do not count, an occurrence that asks no more than another one already gives is dropped.
 
     If every condition on `gone` also holds with `keep` in its place, the row of `keep` is always a partner; and
-    nothing else reads `gone`.
+    nothing else reads `gone`. `keep.x = keep.x` holds where x is not NULL, which is then asked instead.
     """
     if counts_duplicates(block, ctx):
         return block
@@ -209,20 +210,23 @@ def fold_sources(block: Block, ctx: Context, nulls: Nulls) -> Block:
             if keep.rel != gone.rel:
                 continue
             asked = moved_onto(Block(where=tuple(mine)), gone.id, keep.id).where
-            if all(_holds(c, rest, nulls) for c in asked):
-                return rest
+            kept = [_left_over(c, rest) for c in asked]
+            if None not in kept:
+                return replace(rest, where=(*rest.where, *[c for c in kept if c is not None and c != TRUE]))
     return block
 
 
-def _holds(condition: Term, block: Block, nulls: Nulls) -> bool:
+def _left_over(condition: Term, block: Block) -> Term | None:
+    """What `condition` still asks beside the block's own conditions: nothing (TRUE), that a term is not NULL, or more
+    than is known (None)."""
     if condition in block.where:
-        return True
+        return TRUE
     match condition:
         case Call("=", (left, right)) if left == right:
-            return not nulls.possible(left) or any(left in p for p in equalities(block.where))
+            return Call("not", (Call("isnull", (left,)),))
         case Call("same?", (left, right)) if left == right:
-            return True
-        case Call("=", (left, right)):
-            return Call("=", (right, left)) in block.where
+            return TRUE
+        case Call("=", (left, right)) if Call("=", (right, left)) in block.where:
+            return TRUE
         case _:
-            return False
+            return None
