@@ -64,7 +64,7 @@ def canonical(sql: str, schema: Schema, *, dialect: str | None, ordered: bool, s
     reason = _not_one_select(statements)
     if reason is not None:
         return Canonical("invalid", reason, None, Facts(), 0)
-    return _normal_form(statements[0], Context(schema, dialect, time.monotonic() + seconds), ordered=ordered)
+    return _normal_form(sql, statements[0], Context(schema, dialect, time.thread_time() + seconds), ordered=ordered)
 
 
 def _not_one_select(statements: list[exp.Expr]) -> str | None:
@@ -75,7 +75,7 @@ def _not_one_select(statements: list[exp.Expr]) -> str | None:
     return None if isinstance(statements[0], exp.Query) else "not a SELECT"
 
 
-def _normal_form(statement: exp.Expr, ctx: Context, *, ordered: bool) -> Canonical:
+def _normal_form(sql: str, statement: exp.Expr, ctx: Context, *, ordered: bool) -> Canonical:
     nodes = sum(1 for _ in statement.walk())
     tables = tuple(sorted(t.name.lower() for t in statement.find_all(exp.Table)))
     try:
@@ -94,7 +94,10 @@ def _normal_form(statement: exp.Expr, ctx: Context, *, ordered: bool) -> Canonic
         reason = "too_deep"
     except Exception as fault:  # noqa: BLE001  # total by contract: a fault of ours must read as unproven, never as a verdict
         reason = f"fault: {type(fault).__name__}"
-    return Canonical("undetermined", reason, _as_written(statement), written_facts(statement), nodes, tables)
+    try:
+        return Canonical("undetermined", reason, _as_written(statement), written_facts(statement), nodes, tables)
+    except RecursionError:  # too deep even to write down
+        return Canonical("undetermined", reason, f"text {sql.strip()}", Facts(), nodes, tables)
 
 
 def _shape(statement: exp.Expr) -> str:

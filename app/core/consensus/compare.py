@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 SECONDS = 0.5
-"""For one statement; an ordinary one takes a few milliseconds."""
+"""Of processor time, for one statement; an ordinary one takes a few milliseconds."""
 
 
 @dataclass(frozen=True)

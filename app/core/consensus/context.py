@@ -31,6 +31,7 @@ class Context:
     schema: Schema
     dialect: str | None
     deadline: float
+    """In seconds of this thread's own time, so that a busy machine does not change a verdict."""
     _last: int = field(default=0)
     choice: bool = field(default=False)
     """Whether the statement leaves a choice to the engine, such as a limit among ties; found by `finish`."""
@@ -43,7 +44,7 @@ class Context:
 
     def tick(self) -> None:
         """Raises `OutOfTime` after the deadline; called wherever work can multiply."""
-        if time.monotonic() > self.deadline:
+        if time.thread_time() > self.deadline:
             raise OutOfTime
 
     @property

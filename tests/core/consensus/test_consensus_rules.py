@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 import yaml
-from worlds import Databases, Table, World, same_rows
+from consensus_worlds import Databases, Table, World, same_rows
 
 from app.core.consensus import compare, normalise
 from app.core.consensus.rules import conditions, scalar

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import sqlglot
 from sqlglot import exp
-from worlds import Table, World
+
+if TYPE_CHECKING:
+    from consensus_worlds import Table, World
 
 DIALECT = "duckdb"
 
@@ -171,7 +174,6 @@ class Writer:
     def numbered(self) -> str:
         """A window function, filtered before or after, over an order that decides."""
         rng = self.rng
-        scope, source = self.source()
         table = self.world.tables[0]
         function = rng.choice(("ROW_NUMBER()", "RANK()", "SUM(w.a)", "COUNT(*)", "MAX(w.id)"))
         over = rng.choice(("PARTITION BY w.a ORDER BY w.id", "ORDER BY w.id", "PARTITION BY w.s ORDER BY w.b, w.id"))
@@ -400,7 +402,7 @@ def drop_join(tree: exp.Expr, rng: random.Random) -> exp.Expr | None:
 def to_not_null(tree: exp.Expr, rng: random.Random) -> exp.Expr | None:
     """`x = x` where it stands, or an added IS NOT NULL."""
     select = _pick(tree, rng, exp.Select)
-    columns = [c for c in select.find_all(exp.Column)] if select is not None else []
+    columns = list(select.find_all(exp.Column)) if select is not None else []
     if not columns or not isinstance(select, exp.Select):
         return None
     column = rng.choice(columns).copy()
