@@ -12,6 +12,8 @@ import typer
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from app.core.consensus import Candidate
+
 app = typer.Typer(
     name="consensus",
     help="Do several SQL statements mean the same, and if not, where do they part?",
@@ -61,16 +63,10 @@ def compare(  # noqa: PLR0917  # typer makes options of them
     ordered: Annotated[bool, typer.Option("--ordered", help="The order of rows counts.")] = False,
 ) -> None:
     """Decides one round, and prints the decision as JSON. Exit code 0: consensus; 1: none; 2: not readable."""
-    from app.core.consensus import Candidate, SchemaRefused, round_of
+    from app.core.consensus import SchemaRefused, round_of
 
     try:
-        items = json.loads(candidates.read_text(encoding="utf-8"))
-        given = [
-            c
-            if isinstance(c, str)
-            else Candidate(c["sql"], tuple(c.get("in_data_model", ())), tuple(c.get("not_in_data_model", ())))
-            for c in items
-        ]
+        given = [_candidate(item) for item in list.copy(json.loads(candidates.read_text(encoding="utf-8")))]
         known = _schema(schema)
     except (ValueError, KeyError, TypeError, AttributeError) as wrong:
         raise _fail(f"{candidates}: a JSON list of candidates is expected ({type(wrong).__name__})") from None
@@ -88,6 +84,15 @@ def compare(  # noqa: PLR0917  # typer makes options of them
         raise _fail(str(wrong)) from None
     typer.echo(json.dumps(decision.as_dict(), indent=2, ensure_ascii=False))
     raise typer.Exit(0 if decision.outcome == "consensus" else 1)
+
+
+def _candidate(item: Any) -> Candidate:
+    """A candidate from its JSON: an object, or its SQL alone. Raises `TypeError`, `KeyError` for anything else."""
+    from app.core.consensus import Candidate
+
+    fields = {"sql": item} if isinstance(item, str) else item
+    used, missed = (tuple(map(str, fields.get(k) or ())) for k in ("in_data_model", "not_in_data_model"))
+    return Candidate(str.__str__(fields["sql"]), used, missed)
 
 
 @app.command()

@@ -49,7 +49,7 @@ def test_pairs_answers_each_line_and_marks_what_is_no_pair(tmp_path: Path) -> No
         {"id": "parted", "left": SAME[0], "right": "SELECT a FROM t"},
         {"id": "order", "left": "SELECT a FROM t ORDER BY a", "right": "SELECT a FROM t"},
         {"id": "ordered", "left": "SELECT a FROM t ORDER BY a", "right": "SELECT a FROM t", "ordered": True},
-        {"id": "invalid", "left": "SELEC", "right": "SELECT 1"},
+        {"id": "invalid", "left": "SELECT (", "right": "SELECT 1"},
     ]
     file = tmp_path / "pairs.jsonl"
     file.write_text("\n".join(map(json.dumps, cases)) + "\nnot a pair\n")

@@ -186,7 +186,7 @@ def test_one_candidate_is_no_quorum() -> None:
 @pytest.mark.parametrize(("round_number", "needed"), [(0, None), (4, None), (1, 3), (1, 6)])
 def test_setting_out_of_range_is_refused(round_number: int, needed: int | None) -> None:
     comparison = compare([PAID] * 5)
-    with pytest.raises(ValueError, match="round|four fifths"):
+    with pytest.raises(ValueError, match=r"round|four fifths"):
         decide(comparison, round=round_number, refinements=(), needed=needed)
 
 
