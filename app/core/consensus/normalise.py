@@ -205,11 +205,14 @@ def normalise(
 
 
 def _normalised_block(block: Block, ctx: Context, nulls: Nulls, rules: tuple[BlockRule, ...]) -> Query:
+    if (block, nulls, rules) in ctx.settled:
+        return block
     for _ in range(_ROUNDS):
         ctx.tick()
         block = _children(block, ctx, nulls, rules)
         changed = next((new for rule in rules if (new := rule(block, ctx, nulls)) != block), None)
         if changed is None:
+            ctx.settled.add((block, nulls, rules))
             break
         block = changed
     query = distribute(block)
