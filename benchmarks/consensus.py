@@ -91,7 +91,9 @@ def five_candidates() -> None:
         started = time.perf_counter()
         compare(FIVE, dialect="postgres", schema=SCHEMA)
         times.append((time.perf_counter() - started) * 1000)
-    print(f"five candidates: fastest {min(times):.1f} ms, median {statistics.median(times):.1f} ms, slowest {max(times):.1f} ms")
+    print(
+        f"five candidates: fastest {min(times):.1f} ms, median {statistics.median(times):.1f} ms, slowest {max(times):.1f} ms"
+    )
 
 
 def labelled_pairs(cases: list[dict[str, Any]]) -> None:

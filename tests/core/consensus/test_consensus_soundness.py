@@ -12,7 +12,8 @@ from app.core.consensus import canonical as canonical_module
 from app.core.consensus import normalise as normalise_module
 
 if TYPE_CHECKING:
-    from app.core.consensus.terms import Block
+    from app.core.consensus.schema import NO_SCHEMA
+from app.core.consensus.terms import Block
 
 
 @pytest.mark.parametrize("seed", range(20, 24))
@@ -46,5 +47,5 @@ def test_unsound_rewrite_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_fault_inside_reads_as_undetermined(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(canonical_module, "label", lambda *_, **__: 1 / 0)
-    found = canonical_module.canonical("SELECT 1", canonical_module.Schema({}), dialect=None, ordered=False, seconds=1)
+    found = canonical_module.canonical("SELECT 1", NO_SCHEMA, dialect=None, ordered=False, seconds=1)
     assert (found.status, found.reason) == ("undetermined", "fault: ZeroDivisionError")
