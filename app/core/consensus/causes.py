@@ -8,80 +8,16 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
+    from app.core.consensus.described import Context, Field, Relation, View
     from app.core.consensus.facts import Axis, Difference
 
 Cause = Literal["ambiguous_question", "missing_context", "conflicting_context", "grain_confusion", "unexplained"]
 StepKind = Literal["ask_user", "refine_context", "state_grain"]
-
-
-class View(Protocol):
-    @property
-    def name(self) -> str: ...
-    @property
-    def table(self) -> str: ...
-    @property
-    def primary_key(self) -> tuple[str, ...]: ...
-    @property
-    def one_row_means(self) -> str | None: ...
-    @property
-    def dedup_key(self) -> tuple[str, ...]: ...
-    @property
-    def restricted_columns(self) -> tuple[str, ...]: ...
-
-
-class Field(Protocol):
-    @property
-    def name(self) -> str: ...
-    @property
-    def view(self) -> str: ...
-    @property
-    def kind(self) -> str: ...
-    @property
-    def sql(self) -> str | None: ...
-    @property
-    def agg(self) -> str | None: ...
-    @property
-    def filters(self) -> tuple[str, ...]: ...
-
-
-class Relation(Protocol):
-    @property
-    def name(self) -> str: ...
-    @property
-    def left(self) -> str: ...
-    @property
-    def right(self) -> str: ...
-    @property
-    def cardinality(self) -> str | None: ...
-    @property
-    def join_type(self) -> str: ...
-    @property
-    def join_sql(self) -> str | None: ...
-
-
-class Lore(Protocol):
-    @property
-    def name(self) -> str: ...
-    @property
-    def text(self) -> str: ...
-
-
-class Context(Protocol):
-    """The self-contained block that the agents were given."""
-
-    @property
-    def views(self) -> tuple[View, ...]: ...
-    @property
-    def fields(self) -> tuple[Field, ...]: ...
-    @property
-    def relations(self) -> tuple[Relation, ...]: ...
-    @property
-    def lore(self) -> tuple[Lore, ...]: ...
 
 
 @dataclass(frozen=True)

@@ -9,10 +9,11 @@ import dataclasses
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from app.core.consensus.causes import Cause, Context, Situation, Step, find_cause, tables_of
+from app.core.consensus.causes import Cause, Situation, Step, find_cause, tables_of
 from app.core.consensus.compare import Candidate, Comparison, cleanest, compare
 
 if TYPE_CHECKING:
+    from app.core.consensus.described import Context
     from collections.abc import Sequence
 
     from app.core.consensus.facts import Axis, Difference
@@ -93,10 +94,10 @@ def needed_of(count: int) -> int:
     return max(2, count - count // 5)
 
 
-def round_of(  # noqa: PLR0913  # a round takes all its state by keyword
+def round_of(  # a round takes all its state by keyword  # noqa: PLR0913  # a round takes all its state by keyword
     candidates: Sequence[Candidate | str],
     *,
-    round: int = 1,  # noqa: A002  # the word of the protocol
+    round: int = 1,  # the word of the protocol  # noqa: A002  # the word of the protocol
     refinements: Sequence[str] = (),
     dialect: str | None = None,
     schema: SchemaInput | None = None,
@@ -119,7 +120,7 @@ def round_of(  # noqa: PLR0913  # a round takes all its state by keyword
 def decide(
     comparison: Comparison,
     *,
-    round: int,  # noqa: A002  # the word of the protocol
+    round: int,  # the word of the protocol  # noqa: A002  # the word of the protocol
     refinements: Sequence[str],
     context: Context | None = None,
     needed: int | None = None,

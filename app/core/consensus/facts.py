@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal, get_args
 from sqlglot import exp
 
 from app.core.consensus.render import Names, render, render_all, render_order
-from app.core.consensus.rules.groups import is_distinct
+from app.core.consensus.rules.grouped import is_distinct
 from app.core.consensus.terms import (
     Block,
     Call,
@@ -106,7 +106,7 @@ def _query(query: Query, names: Names, facts: Facts, *, top: bool = False) -> No
             _block(query, names, facts, top=top)
 
 
-def _block(block: Block, names: Names, facts: Facts, *, top: bool) -> None:  # noqa: C901  # one line for each axis
+def _block(block: Block, names: Names, facts: Facts, *, top: bool) -> None:  # one line for each axis  # noqa: C901  # one branch for each kind
     for source in block.sources:
         _source(source, names, facts)
     for join in block.lefts:

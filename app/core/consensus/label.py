@@ -119,7 +119,7 @@ def _orders(colours: dict[int, str]) -> list[tuple[int, ...]]:
     return [tuple(i for group in choice for i in group) for choice in choices]
 
 
-def _refined(  # noqa: PLR0913  # what is labelled, and how
+def _refined(  # what is labelled, and how  # noqa: PLR0913  # all that it is about
     block: Block, members: list[tuple[int, str, Source]], names: Names, ctx: Context, *, top: bool, ordered: bool
 ) -> dict[int, str]:
     unknown = {**names, **dict.fromkeys((m[0] for m in members), "?")}
@@ -142,7 +142,9 @@ def _refined(  # noqa: PLR0913  # what is labelled, and how
     return colours
 
 
-def _roles(block: Block, i: int, seen: Names, ctx: Context, *, top: bool, ordered: bool) -> str:  # noqa: PLR0913  # what is labelled, and how
+def _roles(  # noqa: PLR0913  # all that it is about
+    block: Block, i: int, seen: Names, ctx: Context, *, top: bool, ordered: bool
+) -> str:  # what is labelled, and how
     """What part the terms that read occurrence `i` play: a column may be output in one and joined in another."""
     outputs = sorted(_term(o, seen, ctx) for o in block.outputs if i in occurrences(o))
     group = sorted(_term(g, seen, ctx) for g in block.group or () if i in occurrences(g))
@@ -209,7 +211,7 @@ def _name(src: int, names: Names) -> str:
     return found
 
 
-def _term(term: Term, names: Names, ctx: Context) -> str:  # noqa: C901, PLR0912  # one branch for each kind
+def _term(term: Term, names: Names, ctx: Context) -> str:  # one branch for each kind  # noqa: C901, PLR0912  # one branch for each kind
     match term:
         case Col(src, name):
             place = getattr(names, "places", {}).get((src, name), name)

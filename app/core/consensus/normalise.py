@@ -47,9 +47,9 @@ from app.core.consensus.rules.merging import (
     merge_source,
     one_row_source,
     outer_to_inner,
-    prune,
     scalar_to_term,
 )
+from app.core.consensus.rules.pruning import prune
 from app.core.consensus.rules.scalar import condition, normal
 from app.core.consensus.rules.semi import (
     anti_join,
@@ -82,6 +82,7 @@ from app.core.consensus.terms import (
     Term,
     Union,
     rewrite,
+    subterms,
 )
 
 BlockRule = Callable[[Block, Context, Nulls], Block]
@@ -251,8 +252,6 @@ def _top_subs(term: Term, change: Callable[[Term], Term]) -> Term:
 
 
 def _shallow(term: Term) -> list[Term]:
-    from app.core.consensus.terms import subterms  # noqa: PLC0415
-
     return list(subterms(term))
 
 

@@ -24,7 +24,7 @@ _TOTAL = COMPARISONS | {"+", "*", "-", "neg", "||", "like", "ilike", "lower", "u
 _NUMBERS: tuple[Kind, ...] = ("int", "decimal", "float")
 
 
-def kind_of(term: Term) -> Kind:  # noqa: C901  # one branch for each kind
+def kind_of(term: Term) -> Kind:  # one branch for each kind  # noqa: C901  # one branch for each kind
     """The kind of the term's values, `unknown` where it cannot be told."""
     match term:
         case Col() | Lit():

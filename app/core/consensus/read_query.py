@@ -1,4 +1,7 @@
-"""A whole statement: from the parsed tree to a query over numbered table occurrences."""
+"""A whole statement: from the parsed tree to a query over numbered table occurrences.
+
+One method for each clause, over one state: hence the length.
+"""
 
 from __future__ import annotations
 

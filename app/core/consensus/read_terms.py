@@ -1,5 +1,7 @@
 """Scalar expressions: from a parsed expression to a term, its columns resolved.
 
+One handler for each kind of expression, which all call each other: hence the length.
+
 What has no form here raises `Unread`; the statement is then compared as it was written. That is also the answer to
 functions that may change from row to row, and to unknown ones, which may be aggregates.
 """
@@ -83,7 +85,9 @@ def expect(node: exp.Expr, arguments: str | None) -> None:
         raise Unread(f"an option of {node.key}")
 
 
-def _comparison(op: str, left: exp.Expr, right: exp.Expr, sub: Sub_, scope: Scope, reader: QueryReader) -> Term:  # noqa: PLR0913, PLR0917  # a handler takes what all of them take
+def _comparison(  # noqa: PLR0913, PLR0917  # all that it is about
+    op: str, left: exp.Expr, right: exp.Expr, sub: Sub_, scope: Scope, reader: QueryReader
+) -> Term:  # a handler takes what all of them take
     for here, there, flip in ((left, right, False), (right, left, True)):
         if isinstance(there, (exp.Any, exp.All)):
             name = "any" if isinstance(there, exp.Any) else "all"

@@ -2,6 +2,7 @@
 
 A block is `π γ σ` over a product of sources, some of them left-joined, which is the shape in which keys, equalities
 and NULL reasoning can be applied. Every table occurrence has its own number, so alias names are gone after reading.
+This module is longer than others since the nodes and the walks over them name each other.
 All nodes are immutable and hashable; `rewrite` and `rewrite_query` are the two ways to change one.
 """
 

@@ -10,10 +10,10 @@ from consensus_soundness import Report, run
 
 from app.core.consensus import canonical as canonical_module
 from app.core.consensus import normalise as normalise_module
+from app.core.consensus.schema import NO_SCHEMA
 
 if TYPE_CHECKING:
-    from app.core.consensus.schema import NO_SCHEMA
-from app.core.consensus.terms import Block
+    from app.core.consensus.terms import Block
 
 
 @pytest.mark.parametrize("seed", range(20, 24))

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from app.core.consensus.nulls import Nulls, kind_of, null_when
-from app.core.consensus.rules.groups import each_aggregate, is_distinct, own_aggs
+from app.core.consensus.rules.grouped import each_aggregate, is_distinct, own_aggs
 from app.core.consensus.rules.keys import nullable_ids
 from app.core.consensus.terms import (
     ONE,
@@ -74,7 +74,7 @@ def not_null_of_total(block: Block, ctx: Context, nulls: Nulls) -> Block:
                 pass
             case _:
                 continue
-        gone = lambda t, x=tested: t == x  # noqa: E731  # the term of this round
+        gone = lambda t, x=tested: t == x  # the term of this round  # noqa: E731  # one line, for this place only
         ignored = all(a.op in _IGNORE_NULL and a.args and all(null_when(x, gone) for x in a.args[:1]) for a in aggs)
         if aggs and ignored and not _reads_rows(block):
             return replace(block, where=tuple(c for c in block.where if c != condition))

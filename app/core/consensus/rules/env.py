@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from app.core.consensus.terms import FALSE, TRUE, Call, Lit, Term, unique
+from app.core.consensus.terms import FALSE, TRUE, Call, Term, unique
 
 if TYPE_CHECKING:
     from app.core.consensus.context import Context
@@ -52,7 +52,3 @@ def disjunction(terms: tuple[Term, ...] | list[Term]) -> Term:
     if TRUE in kept:
         return TRUE
     return kept[0] if len(kept) == 1 else Call("or", in_order(kept)) if kept else FALSE
-
-
-def is_number(term: Term) -> bool:
-    return isinstance(term, Lit) and term.kind in ("int", "decimal")

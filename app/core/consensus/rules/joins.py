@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from app.core.consensus.rules.groups import counts_duplicates
+from app.core.consensus.rules.grouped import counts_duplicates
 from app.core.consensus.rules.keys import BlockFacts, equalities, keys_of
 from app.core.consensus.rules.merging import without
 from app.core.consensus.terms import (

@@ -193,7 +193,7 @@ class BlockFacts:
                 return True
         return False
 
-    def _held(  # noqa: PLR0913, PLR0917  # a key column, and all that is known
+    def _held(  # a key column, and all that is known  # noqa: PLR0913, PLR0917  # all that it is about
         self, source: Source, column: str, key: Key, on: list[tuple[Term, Term]], known: set[Term], done: set[int]
     ) -> bool:
         """Whether the key column's value is fixed. One that may be NULL must be fixed by an equality."""

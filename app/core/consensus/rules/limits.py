@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from app.core.consensus.rules.groups import is_distinct, outputs_fixed
+from app.core.consensus.rules.grouped import is_distinct, outputs_fixed
 from app.core.consensus.rules.keys import BlockFacts
 from app.core.consensus.terms import (
     ONE,
@@ -19,6 +19,7 @@ from app.core.consensus.terms import (
     Source,
     Term,
     has_window,
+    rewrite,
     subterms,
     unique,
 )
@@ -145,8 +146,6 @@ def window_keys(block: Block, ctx: Context, nulls: Nulls) -> Block:
             if kept and (kept != term.order or partition != term.partition):
                 return Over(term.func, partition, kept, term.frame)
         return term
-
-    from app.core.consensus.terms import rewrite  # noqa: PLC0415
 
     outputs = tuple([rewrite(o, change) for o in block.outputs])
     return replace(block, outputs=outputs) if outputs != block.outputs else block

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from app.core.consensus.nulls import Nulls, kind_of, never_true_when, of
-from app.core.consensus.rules.groups import is_distinct
+from app.core.consensus.rules.grouped import is_distinct
 from app.core.consensus.rules.joins import moved_onto, reads_of, substituted
 from app.core.consensus.rules.keys import BlockFacts, equalities, exact_classes, keys_of
 from app.core.consensus.rules.merging import without

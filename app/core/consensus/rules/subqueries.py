@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING
 from app.core.consensus.nulls import Nulls, kind_of
 from app.core.consensus.rules.conditions import as_plain
 from app.core.consensus.rules.env import Env
-from app.core.consensus.rules.groups import counts_duplicates, is_distinct, own_aggs
+from app.core.consensus.rules.grouped import counts_duplicates, is_distinct, own_aggs
 from app.core.consensus.rules.joins import reads_of, substituted
 from app.core.consensus.rules.keys import BlockFacts, equalities
 from app.core.consensus.rules.merging import without
 from app.core.consensus.terms import (
     TRUE,
+    Agg,
     Block,
     Call,
     Col,
@@ -164,7 +165,7 @@ def _visible(term: Term) -> list[Term]:
             return [term]
 
 
-def keyed_group_to_scalar(block: Block, ctx: Context, nulls: Nulls) -> Block:  # noqa: C901  # one condition after the other
+def keyed_group_to_scalar(block: Block, ctx: Context, nulls: Nulls) -> Block:  # one condition after the other  # noqa: C901  # one condition after the other
     """A left join to a derived table on all that it is grouped by is, for each of its columns, the aggregate over the
     rows with these values: a scalar subquery. Over no rows the aggregate is NULL, as the unmatched join is; COUNT is 0
     there, so it is made NULL."""
@@ -205,8 +206,6 @@ def keyed_group_to_scalar(block: Block, ctx: Context, nulls: Nulls) -> Block:  #
 
 
 def _reads_keys(term: Term, inner: Block) -> bool:
-    from app.core.consensus.terms import Agg  # noqa: PLC0415
-
     match term:
         case Agg():
             return False
@@ -219,6 +218,4 @@ def _reads_keys(term: Term, inner: Block) -> bool:
 
 
 def _null_over_none(term: Term) -> bool:
-    from app.core.consensus.terms import Agg  # noqa: PLC0415
-
     return isinstance(term, Agg) and term.op in ("sum", "min", "max", "avg")

@@ -159,7 +159,7 @@ def simplify_coalesce(term: Call, env: Env) -> Term | None:
     return args[0] if len(args) == 1 else Call("coalesce", tuple(args)) if tuple(args) != term.args else None
 
 
-def simplify_case(term: Call, env: Env) -> Term | None:  # noqa: C901  # one branch for each kind
+def simplify_case(term: Call, env: Env) -> Term | None:  # one branch for each kind  # noqa: C901  # one branch for each kind
     """Branches never or always taken, branches all alike, and the CASE forms of COALESCE and of a condition."""
     if term.op != "case":
         return None
