@@ -13,9 +13,9 @@ from app.core.consensus.causes import Cause, Situation, Step, find_cause, tables
 from app.core.consensus.compare import Candidate, Comparison, cleanest, compare
 
 if TYPE_CHECKING:
-    from app.core.consensus.described import Context
     from collections.abc import Sequence
 
+    from app.core.consensus.described import Context
     from app.core.consensus.facts import Axis, Difference
     from app.core.consensus.schema import SchemaInput
 
