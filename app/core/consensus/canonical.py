@@ -80,11 +80,14 @@ def _normal_form(sql: str, statement: exp.Expr, ctx: Context, *, ordered: bool) 
     tables = tuple(sorted(t.name.lower() for t in statement.find_all(exp.Table)))
     try:
         spelled = normalise(read_query(statement, ctx), ctx, rules=SPELLING_RULES)
-        key = label(finish(normalise(spelled, ctx), ctx), ctx, ordered=ordered)
-        if ctx.choice:
-            key = f"{key} {_shape(statement)}"
+        full = finish(normalise(spelled, ctx), ctx)
+        choice = ctx.choice
+        key = label(full, ctx, ordered=ordered)
         shown = finish(spelled, ctx)
-        label(shown, ctx)  # numbers its occurrences, for their names
+        ctx.choice = choice
+        as_spelled = label(shown, ctx, ordered=ordered)  # also numbers its occurrences, for their names
+        if choice:
+            key = f"choice {as_spelled} {_shape(statement)}"
         return Canonical("read", None, key, facts_of(shown, names_of(shown, ctx), ctx), nodes, tables)
     except Unread as unread:
         reason = str(unread)
@@ -102,7 +105,7 @@ def _normal_form(sql: str, statement: exp.Expr, ctx: Context, *, ordered: bool) 
 
 def _shape(statement: exp.Expr) -> str:
     """The tables and the inner orders of a statement that leaves a choice to the engine, which chooses by its plan:
-    nothing is then called equal that reads other tables or sorts them beforehand."""
+    such a statement is compared as spelled, and nothing is called equal that reads other tables or sorts before."""
     tables = sorted(t.name.lower() for t in statement.find_all(exp.Table))
     orders = sorted(o.sql(comments=False).lower() for o in statement.find_all(exp.Order) if o.parent is not statement)
     return ",".join([*tables, *(o for o in orders if "over (" not in o)])

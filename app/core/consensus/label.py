@@ -183,7 +183,9 @@ def _written(block: Block, names: _Names, ctx: Context, *, top: bool, ordered: b
     lefts = [f"{names[j.source.id]}={_rel(j.source, names, ctx)} on {_all(j.on, names, ctx)}" for j in block.lefts]
     found = [f"from {';'.join(sorted(sources))}", f"left {';'.join(sorted(lefts))}", _all(block.where, names, ctx)]
     if block.group is not None:
-        found.append(f"group {_all(block.group, names, ctx)} {_all(block.sets, names, ctx)}")
+        keys = dict.fromkeys(_term(g, names, ctx) for g in block.group)
+        # Where a choice is left to the engine, it may choose by the order of the groups.
+        found.append(f"group {'&'.join(keys if ctx.choice else sorted(keys))} {_all(block.sets, names, ctx)}")
         found.append(f"having {_all(block.having, names, ctx)}")
     outputs = tuple(_term(o, names, ctx) for o in block.outputs)
     found.append(f"select {';'.join(sorted(outputs if top else set(outputs)))}")

@@ -42,6 +42,8 @@ TRAPS = {
     "count-bug": ("SELECT c.id, COALESCE(d.n, 0) FROM customers c JOIN (SELECT customer_id, COUNT(*) AS n FROM orders GROUP BY customer_id) d ON d.customer_id = c.id", "SELECT c.id, (SELECT COUNT(*) FROM orders o WHERE o.customer_id = c.id) FROM customers c"),
     "nullable-unique": ("SELECT DISTINCT country FROM customers", "SELECT country FROM customers"),
     "limit-moved": ("SELECT id FROM (SELECT id FROM orders ORDER BY id LIMIT 3) d WHERE id > 1", "SELECT id FROM orders WHERE id > 1 ORDER BY id LIMIT 3"),
+    "group-keys-under-ties": ("SELECT c.name, COUNT(*) FROM customers c JOIN orders o ON o.customer_id = c.id GROUP BY c.id, c.name ORDER BY COUNT(*) LIMIT 1", "SELECT c.name, COUNT(*) FROM customers c JOIN orders o ON o.customer_id = c.id GROUP BY c.id ORDER BY COUNT(*) LIMIT 1"),
+    "join-dropped-under-ties": ("SELECT o.id FROM orders o LEFT JOIN customers c ON c.id = o.customer_id ORDER BY qty LIMIT 1", "SELECT id FROM orders ORDER BY qty LIMIT 1"),
     "inner-order-under-ties": ("SELECT name FROM customers ORDER BY country LIMIT 1", "SELECT name FROM (SELECT * FROM customers ORDER BY name) d ORDER BY country LIMIT 1"),
     "narrowing-cast": ("SELECT CAST(qty AS SMALLINT) FROM orders", "SELECT qty FROM orders"),
     "rounding-cast": ("SELECT CAST(amount AS INT) FROM orders", "SELECT amount FROM orders"),
