@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from app.commands import compare, demo, dev, log, migrate, reconcile, serve, token
+from app.commands import compare, consensus, demo, dev, log, migrate, reconcile, serve, token
 
 app = typer.Typer(
     name="agreement-log",
@@ -32,6 +32,8 @@ app.command("rates", rich_help_panel=_LOG)(log.rates)
 
 app.command("compare", rich_help_panel=_CORE)(compare.compare)
 app.add_typer(reconcile.app, name="reconcile", rich_help_panel=_CORE)
+
+app.add_typer(consensus.app, name="consensus", rich_help_panel=_CORE)
 
 
 def _print_version(wanted: bool) -> None:
