@@ -41,7 +41,7 @@ def _schema(path: Path | None) -> Any:
 
 
 @app.command()
-def compare(  # noqa: PLR0917  # typer makes options of them
+def compare(  # typer makes options of them
     candidates: Annotated[
         Path,
         typer.Option(

@@ -50,7 +50,9 @@ def run(seed: int, pairs: int, report: Report | None = None) -> Report:
     return report
 
 
-def _one_world(rng: random.Random, count: int, report: Report) -> None:  # one world from start to end  # noqa: C901  # one world from start to end
+def _one_world(
+    rng: random.Random, count: int, report: Report
+) -> None:  # one world from start to end  # one world from start to end
     world = a_world(rng)
     databases = Databases(world, rng.randrange(1 << 30))
     schema = read_schema(world.schema, DIALECT)
