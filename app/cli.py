@@ -7,12 +7,15 @@ from typing import Annotated
 
 import typer
 
+from app.commands import consensus
+
 app = typer.Typer(
     name="agreement-log",
     help="An append-only log of guardrail verdicts, human agreement and post-merge outcomes.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
 )
+app.add_typer(consensus.app, name="consensus")
 
 
 def _print_version(wanted: bool) -> None:

@@ -46,6 +46,15 @@ def links_in(text: str) -> tuple[str, ...]:
     return tuple(note_name(m[1]) for m in _LINK.finditer(text) if text[m.start() - 1 : m.start()] != "!")
 
 
+def without_links(text: str) -> str:
+    """Prose with each `[[link]]` as the bare name: a reader without the vault has nowhere to follow it to.
+
+    >>> without_links("never add to [[orders.net|net revenue]]")
+    'never add to orders.net'
+    """
+    return _LINK.sub(lambda m: note_name(m[1]), text)
+
+
 def _one_name(value: Any) -> Any:
     match = _LINK.fullmatch(value.strip()) if isinstance(value, str) else None
     return note_name(match[1]) if match else note_name(value) if isinstance(value, str) else value

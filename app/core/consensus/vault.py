@@ -29,6 +29,7 @@ from app.core.consensus.note_keys import (
     ViewKeys,
     links_in,
     note_name,
+    without_links,
 )
 from app.core.consensus.notes import read_notes
 from app.core.consensus.selection import select
@@ -79,13 +80,13 @@ class _Assembly:
     def block(self) -> ContextBlock:
         # One tuple a type, each in the order of names, which `chosen` already is.
         return ContextBlock(
-            sources=tuple(NamedText(n.name, n.body) for n in self.chosen if isinstance(n.keys, SourceKeys)),
+            sources=tuple(_named(n) for n in self.chosen if isinstance(n.keys, SourceKeys)),
             views=tuple(self._view(n, n.keys) for n in self.chosen if isinstance(n.keys, ViewKeys)),
             fields=tuple(self._field(n, n.keys) for n in self.chosen if isinstance(n.keys, FieldKeys)),
             relations=tuple(self._relation(n, n.keys) for n in self.chosen if isinstance(n.keys, RelationKeys)),
             concepts=tuple(self._concept(n, n.keys) for n in self.chosen if isinstance(n.keys, ConceptKeys)),
-            topics=tuple(NamedText(n.name, n.body) for n in self.chosen if isinstance(n.keys, TopicKeys)),
-            lore=tuple(NamedText(n.name, n.body) for n in self.chosen if isinstance(n.keys, LoreKeys)),
+            topics=tuple(_named(n) for n in self.chosen if isinstance(n.keys, TopicKeys)),
+            lore=tuple(_named(n) for n in self.chosen if isinstance(n.keys, LoreKeys)),
         )
 
     def _resolved(self, chosen: frozenset[str]) -> dict[str, str]:
@@ -123,7 +124,7 @@ class _Assembly:
             dedup_key=tuple(self._column(text) for text in keys.dedup_key),
             restricted_columns=tuple(self._column(text) for text in keys.restricted_columns),
             source=source[0] if source else keys.source,
-            text=note.body,
+            text=without_links(note.body),
         )
 
     def _column(self, text: str) -> str:
@@ -149,7 +150,7 @@ class _Assembly:
             semi_additive=", ".join(" ".join(links_in(text)) or text for text in keys.semi_additive) or None,
             built_from=tuple(dict.fromkeys(note_name(ref) for ref in references(keys.sql))),
             restricted=tuple(c for c in restricted if re.search(rf"(?<!\w){re.escape(c)}(?!\w)", sql, re.IGNORECASE)),
-            text=note.body,
+            text=without_links(note.body),
         )
 
     def _relation(self, note: Note, keys: RelationKeys) -> RelationContext:
@@ -176,7 +177,7 @@ class _Assembly:
             join_sql=join_sql,
             left_alias=left_alias,
             right_alias=right_alias,
-            text=note.body,
+            text=without_links(note.body),
         )
 
     def _join_condition(self, note: Note, sql: str, *, to_itself: bool) -> str:
@@ -218,3 +219,7 @@ class _Assembly:
                 note.file, "`filter` has ${TABLE}, and its fields are of several views; write ${[[view.field]]}"
             )
         return self._inlined(note, condition, self._table(min(views)) if views else "", self.sql)
+
+
+def _named(note: Note) -> NamedText:
+    return NamedText(note.name, without_links(note.body))
