@@ -43,6 +43,8 @@ def read_vault(folder: Path) -> dict[str, str]:
 
 
 def _text(file: Path) -> str:
+    if not file.is_file():
+        raise UnreadableVault(f"{file} is not a regular file")  # opening a pipe would wait for ever
     try:
         with file.open("rb") as opened:
             data = opened.read(MAX_BYTES + 1)

@@ -425,7 +425,7 @@ def test_link_to_a_note_of_another_type_is_refused():
                 ]
             ),
             max_size=8,
-        ).map("\n".join),
+        ).map(lambda lines: "\n".join(["---", *lines, "---", "See [[b]]."])),
     ),
     st.lists(st.sampled_from(["a", "b", "c"])),
 )
