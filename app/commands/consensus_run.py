@@ -19,7 +19,7 @@ def run(
     *,
     vault: Annotated[Path, typer.Option(help="The folder of notes.")],
     question: Annotated[str, typer.Option(help="The question, as the person put it.")],
-    names: Annotated[str, typer.Option(help="Notes the question is about, with commas between them.")],
+    names: Annotated[list[str], typer.Option(help="A note the question is about; more may follow.", metavar="NAME…")],
     model: Annotated[
         str,
         typer.Option(help="provider:model, as pydantic-ai names it.", envvar="AGREEMENT_LOG_CONSENSUS_MODEL"),
@@ -29,6 +29,7 @@ def run(
     transcript: Annotated[
         Path | None, typer.Option(help="Where to write the transcript. [default: consensus-TIME.json, here]")
     ] = None,
+    more: Annotated[list[str] | None, typer.Argument(metavar="", help="More names, after --names.")] = None,
 ) -> None:
     """Answer a question in SQL, five times at once, and print the statement when they agree.
 
@@ -58,7 +59,7 @@ def run(
             timeout=timeout,
             dialect=dialect,
         )
-        asked = [name.strip() for name in names.split(",") if name.strip()]
+        asked = [name.strip() for given in (*names, *(more or ())) for name in given.split(",") if name.strip()]
         done = asyncio.run(run_consensus(plan, asked))
     except VaultError as error:
         raise _refusal(f"vault: {error}") from None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from app.core.consensus.note_keys import note_name
+from app.core.consensus.note_keys import ViewKeys, note_name
 from app.core.consensus.notes import read_notes
 
 if TYPE_CHECKING:
@@ -54,18 +54,26 @@ def refine(
 
 
 def _fetch(brief: Brief, step: NextStep, vault: Mapping[str, str]) -> Brief:
-    """Adds the notes that `step` names. What the vault does not have is said, or the next five guess it again."""
+    """Adds the notes that `step` names, by name or by table; the decision has read statements, which know tables.
+
+    What the vault does not have is said, or the next five guess it again.
+    """
     notes = read_notes(vault)
-    wanted = dict.fromkeys(note_name(name.removeprefix("[[").removesuffix("]]")) for name in step.names)
-    missing = [name for name in wanted if name not in notes]
-    new = [name for name in wanted if name in notes and name not in brief.names]
-    brief = replace(brief, names=(*brief.names, *new))
+    tables = {note.keys.table.lower(): name for name, note in notes.items() if isinstance(note.keys, ViewKeys)}
+    found, missing = [], []
+    for written in dict.fromkeys(step.names):
+        name = note_name(written.strip().removeprefix("[[").removesuffix("]]"))
+        known = name if name in notes else tables.get(written.strip().lower())
+        if known is None:
+            missing.append(written)
+        elif known not in brief.names:
+            found.append(known)
     said = f"Context: {step.text}"
-    if new:
-        said += f" Added to the context: {', '.join(new)}."
+    if found:
+        said += f" Added to the context: {', '.join(found)}."
     if missing:
         said += f" Not described anywhere: {', '.join(missing)}; what you need of it goes under not_in_data_model."
-    return _settle(brief, said)
+    return _settle(replace(brief, names=(*brief.names, *found)), said)
 
 
 def _settle(brief: Brief, refinement: str) -> Brief:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
+from app.core.consensus.restricted import restricted_columns_read
 from app.core.consensus.vault import assemble_context
 from app.runner.prompt import write_prompt
 from app.runner.quorum import ask_quorum
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
     from pydantic_ai.models import Model
 
+    from app.core.consensus.context_block import ContextBlock
     from app.runner.quorum import Answer
     from app.runner.ruling import Judge, Ruling
     from app.runner.transcript import Outcome
@@ -27,6 +29,9 @@ MAX_ROUNDS = 3
 """After the third, more of the same is guessing: the question or the vault needs a person."""
 
 QUORUM = 5
+
+RESTRICTED = "RestrictedColumn"
+"""The failure of an answer that reads what nobody may; its SQL stays in the transcript."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,13 +84,21 @@ async def _play(plan: Plan, brief: Brief, number: int) -> tuple[Round, Ruling | 
     began = time.monotonic()
     context = assemble_context(plan.vault, brief.names)
     prompt = write_prompt(plan.question, context, brief.refinements, dialect=plan.dialect)
-    answers = await ask_quorum(plan.model, prompt, size=QUORUM, timeout=plan.timeout)
+    came = await ask_quorum(plan.model, prompt, size=QUORUM, timeout=plan.timeout)
+    answers = tuple(_barred(answer, context, plan.dialect) for answer in came)
     ruling = None
-    if any(answer.failure is None for answer in answers):
+    if any(answer.failure in (None, RESTRICTED) for answer in answers):
         ruling = plan.judge(answers, number=number, refinements=brief.refinements, context=context)
     decision = ruling.record if ruling else None
     took = time.monotonic() - began
     return Round(number, brief.names, brief.refinements, prompt.digest, answers, decision, took), ruling
+
+
+def _barred(answer: Answer, context: ContextBlock, dialect: str | None) -> Answer:
+    """The answer, failed when it reads a restricted column: five that all do would otherwise be a consensus."""
+    if answer.failure is None and restricted_columns_read(answer.sql, context.views, dialect=dialect):
+        return replace(answer, failure=RESTRICTED)
+    return answer
 
 
 def _ending(played: Round, ruling: Ruling | None, brief: Brief) -> tuple[Outcome, Mapping[str, Any]] | None:

@@ -109,6 +109,13 @@ def test_answer_of_the_wrong_shape_is_a_candidate_that_failed(shop, scripted, ru
     assert all(answer.failure in (None, "UnexpectedModelBehavior") for answer in judge.given[0][0])
 
 
+def test_answer_that_reads_a_restricted_column_is_a_candidate_that_failed(shop, scripted, rulings):
+    said = {**SAID, "sql": "SELECT o.internal_margin FROM shop.orders AS o"}
+    judge = rulings(("unresolved",))
+    run(shop, scripted(lambda call: said).model(), judge)
+    assert [answer.failure for answer in judge.given[0][0]] == ["RestrictedColumn"] * 5
+
+
 def test_no_call_that_comes_back_is_never_ruled_on(shop, scripted, rulings):
     def say(call):
         raise ConnectionError
@@ -146,6 +153,13 @@ def test_missing_context_is_fetched_for_the_next_round(shop, scripted, rulings):
     assert "shop.customers.region" not in agent.asked[0][1]
     assert "shop.customers.region" in agent.asked[5][1]
     assert "Not described anywhere: weather" in agent.asked[5][1]
+
+
+def test_missing_context_is_found_by_its_table(shop, scripted, rulings):
+    step = NextStep("refine_context", "A table nobody described.", ("SHOP.CUSTOMERS", "shop.weather"))
+    done = run(shop, scripted(lambda call: SAID).model(), rulings(("disagreement", step), ("consensus",)))
+    assert done.rounds[1].names == ("orders.count", "customers")
+    assert "Not described anywhere: shop.weather;" in done.rounds[1].refinements[0]
 
 
 def test_question_is_put_to_the_person_and_the_answer_to_the_five(shop, scripted, rulings):

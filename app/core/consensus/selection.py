@@ -26,7 +26,7 @@ def select(notes: Mapping[str, Note], names: Iterable[str]) -> frozenset[str]:
     """
     asked = {_known(name, notes) for name in names}
     asked |= {link.target for name in asked for link in links_of(notes[name], notes) if _is(notes, name, TopicKeys)}
-    chosen = _follow(asked, notes, through=(FieldKeys, ConceptKeys, TopicKeys))
+    chosen = _follow(asked, notes, through=(ConceptKeys, TopicKeys))
     narrowed = {view for name in chosen if (view := _view_of(notes, name))}
     unnarrowed = asked - narrowed
     asked |= {name for name in notes if _view_of(notes, name) in unnarrowed}

@@ -128,6 +128,22 @@ def test_selection_of_a_view_beside_one_of_its_fields_keeps_to_that_field():
     assert names(block.fields) == ["orders.status"]
 
 
+def test_selection_of_a_view_is_not_narrowed_by_a_field_that_another_field_needs():
+    vault = {
+        "orders.md": view(),
+        "orders.x.md": field("${TABLE}.x"),
+        "orders.y.md": field("${TABLE}.y"),
+        "lines.md": view("shop.lines"),
+        "lines.share.md": field("${TABLE}.price / ${[[orders.x]]}", view="lines"),
+    }
+    assert names(assemble_context(vault, ["orders", "lines.share"]).fields) == ["lines.share", "orders.x", "orders.y"]
+
+
+def test_selection_of_a_topic_that_lists_views_alone_brings_their_fields():
+    vault = SHOP | {"stock.md": note(type="topic", views="[[order_lines]]")}
+    assert names(assemble_context(vault, ["stock"]).fields) == ["order_lines.order_id", "order_lines.units"]
+
+
 def test_selection_of_two_views_brings_the_relation_between_them():
     block = assemble_context(SHOP, ["orders.status", "customers.region"])
     assert names(block.relations) == ["orders_to_customers"]
