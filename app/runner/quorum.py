@@ -26,7 +26,7 @@ class Statement(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """One of the five. `failure` is the name of what went wrong, None when nothing did; `sql` is empty when no SQL came.
+    """One of the five. `failure` names what went wrong, None when nothing did; `sql` is empty when none came back.
 
     An answer that failed stays one of the five, as a candidate that agrees with nobody: left out, three of three
     would look like all.

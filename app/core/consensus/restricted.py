@@ -13,7 +13,7 @@ from sqlglot import exp
 from app.core.sql import SqlRefused, parse_sql
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from app.core.consensus.context_block import ViewContext
 
@@ -23,9 +23,10 @@ def restricted_columns_read(
 ) -> tuple[str, ...] | None:
     """The restricted columns of `views` that `sql` reads, as `view.column`, in order of names.
 
-    It reads them by name, by a `*` over the table (COUNT(*) reads none), as a whole row, or as the key of a USING or
-    NATURAL join, and under another name given by a list after the table's alias. A name without a table is taken for the restricted column when its table is anywhere in the
-    statement. None: the statement could not be read, and nothing is known of it. Raises nothing.
+    It reads them by name, by a `*` over the table (COUNT(*) reads none), as a whole row, as the key of a USING or
+    NATURAL join, or renamed by a list after the table's alias. A name without a table is taken for the restricted
+    column when its table is anywhere in the statement. None: the statement could not be read, and nothing is known
+    of it. Raises nothing.
 
     >>> from app.core.consensus.context_block import ViewContext
     >>> people = ViewContext("people", "hr.people", (), None, (), ("salary",), None, "")
@@ -44,32 +45,50 @@ def restricted_columns_read(
 
 def _read(statement: exp.Expr, view: ViewContext) -> Iterator[str]:
     tables = [table for table in statement.find_all(exp.Table) if _same_table(table, view.table)]
-    if not tables:
-        return
-    ours = {_plain(table.alias_or_name) for table in tables} | {_plain(table.name) for table in tables}
-    others = {_plain(t.alias_or_name) for t in statement.find_all(exp.Table, exp.Subquery, exp.CTE) if t not in tables}
     restricted = {_plain(column): f"{view.name}.{column}" for column in view.restricted_columns}
-    if any(table.alias_column_names for table in tables):  # `people AS p(a, b)` gives the columns other names
+    if tables and _reads_all(statement, tables):
         yield from restricted.values()
+    elif tables:
+        yield from (restricted[name] for name in _names_read(statement, tables) if name in restricted)
+
+
+def _names_read(statement: exp.Expr, tables: Sequence[exp.Table]) -> Iterator[str]:
+    """The names of columns that may be of `tables`, which are those not plainly of another."""
+    others = _names_of(t for t in statement.find_all(exp.Table, exp.Subquery, exp.CTE) if t not in tables)
+    foreign = others - _names_of(tables)
     for column in statement.find_all(exp.Column):
-        table, name = _plain(column.table), _plain(column.name)
-        if table and table not in ours and table in others:
-            continue
-        if isinstance(column.this, exp.Star) or (not table and name in ours):
-            yield from restricted.values()
-        elif name in restricted:
-            yield restricted[name]
-    for select in statement.find_all(exp.Select):
-        if any(isinstance(item, exp.Star) for item in select.expressions) and _reads_from(select, tables):
-            yield from restricted.values()
+        if _plain(column.table) not in foreign:
+            yield _plain(column.name)
     for join in statement.find_all(exp.Join):
-        using = {_plain(key.name) for key in join.args.get("using") or ()}
-        yield from (restricted[name] for name in using & restricted.keys())
-        if join.method.upper() == "NATURAL":
-            yield from restricted.values()
+        yield from (_plain(key.name) for key in join.args.get("using") or ())
 
 
-def _reads_from(select: exp.Select, tables: Sequence[exp.Table]) -> bool:
+def _reads_all(statement: exp.Expr, tables: Sequence[exp.Table]) -> bool:
+    """Whether the statement takes whole rows of `tables`, or gives their columns other names."""
+    ours = _names_of(tables)
+    columns = list(statement.find_all(exp.Column))
+    return (
+        any(table.alias_column_names for table in tables)
+        or any(isinstance(c.this, exp.Star) and _plain(c.table) in ours for c in columns)
+        or any(not c.table and _plain(c.name) in ours for c in columns)
+        or any(join.method.upper() == "NATURAL" for join in statement.find_all(exp.Join))
+        or any(
+            star.parent_select is not None and _reads_from(star.parent_select, tables)
+            for star in _bare_stars(statement)
+        )
+    )
+
+
+def _bare_stars(statement: exp.Expr) -> Iterator[exp.Star]:
+    """Each `*` that stands for all columns: not the one of COUNT(*), nor of `t.*`, which has a table to go by."""
+    return (star for star in statement.find_all(exp.Star) if isinstance(star.parent, exp.Select))
+
+
+def _names_of(tables: Iterable[exp.Expr]) -> set[str]:
+    return {_plain(name) for table in tables for name in (table.alias_or_name, table.name) if name}
+
+
+def _reads_from(select: exp.Expr, tables: Sequence[exp.Table]) -> bool:
     """Whether one of `tables` stands in the FROM or a JOIN of `select` itself, and not of a query inside it."""
     return any(table.find_ancestor(exp.Select) is select for table in tables)
 
