@@ -66,7 +66,7 @@ def _fetch(brief: Brief, step: NextStep, vault: Mapping[str, str]) -> Brief:
         known = name if name in notes else tables.get(written.strip().lower())
         if known is None:
             missing.append(written)
-        elif known not in brief.names:
+        elif known not in (*brief.names, *found):
             found.append(known)
     said = f"Context: {step.text}"
     if found:

@@ -120,7 +120,7 @@ class _Assembly:
             name=note.name,
             table=keys.table,
             primary_key=tuple(self._column(text) for text in keys.primary_key),
-            one_row_means=keys.one_row_means,
+            one_row_means=" ".join((keys.one_row_means or "").split()) or None,
             dedup_key=tuple(self._column(text) for text in keys.dedup_key),
             restricted_columns=tuple(self._column(text) for text in keys.restricted_columns),
             source=source[0] if source else keys.source,
