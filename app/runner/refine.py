@@ -60,7 +60,8 @@ def _fetch(brief: Brief, step: NextStep, vault: Mapping[str, str]) -> Brief:
     """
     notes = read_notes(vault)
     tables = {note.keys.table.lower(): name for name, note in notes.items() if isinstance(note.keys, ViewKeys)}
-    found, missing = [], []
+    found: list[str] = []
+    missing: list[str] = []
     for written in dict.fromkeys(step.names):
         name = note_name(written.strip().removeprefix("[[").removesuffix("]]"))
         known = name if name in notes else tables.get(written.strip().lower())

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
 
     from app.core.consensus.notes import Note
 
+_COLUMN = re.compile(r"""\w+(?:[ $#-]\w+)*|"[^"]+"|`[^`]+`|\[[^\[\]]+\]""")
 _OWN_COLUMN = re.compile(r"""\$\{\s*TABLE\s*\}\.([^\W\d]\w*|"[^"]+"|`[^`]+`)""")
 
 
@@ -122,7 +123,7 @@ class _Assembly:
             primary_key=tuple(self._column(text) for text in keys.primary_key),
             one_row_means=" ".join((keys.one_row_means or "").split()) or None,
             dedup_key=tuple(self._column(text) for text in keys.dedup_key),
-            restricted_columns=tuple(self._column(text) for text in keys.restricted_columns),
+            restricted_columns=self._restricted(note, keys),
             source=source[0] if source else keys.source,
             text=without_links(note.body),
         )
@@ -130,16 +131,23 @@ class _Assembly:
     def _column(self, text: str) -> str:
         """A key as a column: a field that is one is given by its column, another by its SQL."""
         name = field_named(text, self.notes)
-        if name is None:
-            return text
-        keys = self.notes[name].keys
-        own = _OWN_COLUMN.fullmatch(keys.sql.strip()) if isinstance(keys, FieldKeys) else None
-        return own[1] if own else self.sql[name]
+        keys = self.notes[name].keys if name is not None else None
+        sql = keys.sql if isinstance(keys, FieldKeys) else text
+        own = _OWN_COLUMN.fullmatch(sql.strip())
+        return own[1] if own else self.sql[name] if name is not None else text
+
+    def _restricted(self, note: Note, keys: ViewKeys) -> tuple[str, ...]:
+        columns = tuple(self._column(text) for text in keys.restricted_columns)
+        for column in columns:
+            if not _COLUMN.fullmatch(column):
+                # A calculation names no column, and a statement that reads what is in it would pass.
+                raise BrokenSql(note.file, f"`restricted_columns` are columns by name, and `{column}` is none")
+        return columns
 
     def _field(self, note: Note, keys: FieldKeys) -> FieldContext:
         table, sql = self._table(keys.view), self.sql[note.name]
-        view = self.notes[keys.view].keys
-        restricted = [self._column(c) for c in view.restricted_columns] if isinstance(view, ViewKeys) else []
+        view = self.notes[keys.view]
+        restricted = self._restricted(view, view.keys) if isinstance(view.keys, ViewKeys) else ()
         return FieldContext(
             name=note.name,
             view=keys.view,
@@ -155,7 +163,8 @@ class _Assembly:
 
     def _relation(self, note: Note, keys: RelationKeys) -> RelationContext:
         (left, left_key), (right, right_key) = (self._end(text) for _, text in ends_of(keys))
-        left_alias, right_alias = (f"{left}_left", f"{right}_right") if left == right else (None, None)
+        name = re.sub(r"\W", "_", left)
+        left_alias, right_alias = (f"{name}_left", f"{name}_right") if left == right else (None, None)
         if keys.join_sql is not None:
             join_sql = self._join_condition(note, keys.join_sql, to_itself=left == right)
         elif left_key is None or right_key is None:
@@ -167,7 +176,7 @@ class _Assembly:
                 "left": self._inlined(note, left_key, left_alias or self._table(left), self.sql),
                 "right": self._inlined(note, right_key, right_alias or self._table(right), self.sql),
             }
-            join_sql = substitute("${[[left]]} = ${[[right]]}", "", sides)
+            join_sql = self._inlined(note, "${[[left]]} = ${[[right]]}", "", sides)
         return RelationContext(
             name=note.name,
             left=left,
@@ -210,7 +219,7 @@ class _Assembly:
             fields |= dict.fromkeys(said.fields_)
             if said.filter:
                 filters[self._concept_filter(ancestor, said.filter, tuple(fields))] = None
-        return ConceptContext(note.name, tuple(fields), tuple(filters), note.body)
+        return ConceptContext(note.name, tuple(fields), tuple(filters), without_links(note.body))
 
     def _concept_filter(self, note: Note, condition: str, fields: tuple[str, ...]) -> str:
         views = {keys.view for name in fields if isinstance(keys := self.notes[name].keys, FieldKeys)}

@@ -326,6 +326,31 @@ def test_concept_filter_of_several_tables_is_refused():
         assemble_context(vault, ["c"])
 
 
+@pytest.mark.parametrize(
+    ("written", "column"),
+    [
+        ("margin", "margin"),
+        ("${TABLE}.margin", "margin"),
+        ("[[orders.m]]", "margin"),
+        ("orders.m", "margin"),
+        ('"Mar gin"',) * 2,
+    ],
+)
+def test_restricted_column_however_it_is_written(written, column):
+    vault = {
+        "orders.md": view(restricted_columns=json.dumps(written)),
+        "orders.m.md": field("${TABLE}.margin"),
+    }
+    assert assemble_context(vault, ["orders"]).views[0].restricted_columns == (column,)
+
+
+@pytest.mark.parametrize("written", ["orders.margin", "[[orders.m]]", "COALESCE(margin 0)", "*"])
+def test_restricted_column_that_is_no_column_is_refused(written):
+    vault = {"orders.md": view(restricted_columns=json.dumps(written)), "orders.m.md": field("${TABLE}.margin + 1")}
+    with pytest.raises(BrokenSql, match=r"orders\.md: `restricted_columns` are columns by name"):
+        assemble_context(vault, ["orders.m"])
+
+
 def test_field_that_reads_a_restricted_column_says_so():
     vault = {
         "orders.md": view(restricted_columns="[margin]"),
