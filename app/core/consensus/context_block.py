@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from app.core.consensus.render import render
+from app.core.consensus.render_block import render_block
 
 if TYPE_CHECKING:
     from app.core.consensus.note_keys import Cardinality, JoinType, Kind
@@ -95,4 +95,4 @@ class ContextBlock:
 
     def render(self) -> str:
         """The block as text, the same bytes for the same vault and names."""
-        return render(self)
+        return render_block(self)

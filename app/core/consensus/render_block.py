@@ -29,11 +29,11 @@ the SQL already holds it. What is "not stated" is not known.
 """
 
 
-def render(block: ContextBlock) -> str:
+def render_block(block: ContextBlock) -> str:
     """`block` as Markdown; parts that hold nothing are left out.
 
     >>> from app.core.consensus.context_block import ContextBlock, NamedText
-    >>> render(ContextBlock((), (), (), (), (), (), (NamedText("tax", "Revenue excludes tax."),))).splitlines()[-3:]
+    >>> render_block(ContextBlock((), (), (), (), (), (), (NamedText("tax", "Revenue excludes tax."),))).splitlines()[-3:]
     ['### tax', '', 'Revenue excludes tax.']
     """
     tables = {view.name: view.table for view in block.views}
