@@ -15,7 +15,9 @@ app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
 )
-app.add_typer(consensus.app, name="consensus")
+
+
+app.add_typer(consensus.app)
 
 
 def _print_version(wanted: bool) -> None:

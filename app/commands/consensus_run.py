@@ -25,6 +25,9 @@ def run(
         typer.Option(help="provider:model, as pydantic-ai names it.", envvar="AGREEMENT_LOG_CONSENSUS_MODEL"),
     ],
     dialect: Annotated[str | None, typer.Option(help="The SQL dialect to write and compare in.")] = None,
+    schema: Annotated[
+        Path | None, typer.Option(help="CREATE TABLE text, or .json with {table: {column: type}}, to compare by.")
+    ] = None,
     timeout: Annotated[float, typer.Option(help="Seconds for each call to the model.", min=0.1)] = 120.0,
     transcript: Annotated[
         Path | None, typer.Option(help="Where to write the transcript. [default: consensus-TIME.json, here]")
@@ -38,7 +41,6 @@ def run(
     """
     import asyncio
     import json
-    from functools import partial
 
     from app.core.consensus.vault_errors import VaultError
     from app.runner.read_vault import read_vault
@@ -54,7 +56,7 @@ def run(
             question=question,
             vault=read_vault(vault),
             model=chosen,
-            judge=partial(judge, dialect=dialect),
+            judge=judge(dialect=_dialect(dialect), schema=_schema(schema, dialect)),
             ask=_ask,
             timeout=timeout,
             dialect=dialect,
@@ -83,6 +85,35 @@ def _free_path(wanted: Path | None) -> Path:
     if not path.parent.is_dir():
         raise _refusal(f"{path.parent} is not a folder")
     return path
+
+
+def _dialect(name: str | None) -> str | None:
+    """The name, once it is known: with a wrong one no candidate can be read, and five calls are spent."""
+    from app.core.sql import SqlRefused, parse_sql
+
+    try:
+        parse_sql("SELECT 1", name)
+    except SqlRefused:
+        raise _refusal(f"{name} is no SQL dialect that is known here") from None
+    return name
+
+
+def _schema(path: Path | None, dialect: str | None) -> str | dict[str, dict[str, str]] | None:
+    import json
+
+    from app.core.consensus import SchemaRefused, read_schema
+
+    if path is None:
+        return None
+    try:
+        text = path.read_text(encoding="utf-8")
+        schema = json.loads(text) if path.suffix == ".json" else text
+        read_schema(schema, dialect)
+    except OSError as error:
+        raise _refusal(f"{path}: {error.strerror}") from None
+    except (SchemaRefused, ValueError) as error:
+        raise _refusal(f"{path}: {error}") from None
+    return schema
 
 
 def _model(name: str) -> Model:

@@ -5,12 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from app.core.consensus.note_keys import ViewKeys, note_name
+from app.core.consensus.note_keys import FieldKeys, ViewKeys, note_name
 from app.core.consensus.notes import read_notes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from app.core.consensus.context_block import ContextBlock
+    from app.core.consensus.notes import Note
     from app.runner.ruling import NextStep
 
 
@@ -27,57 +29,89 @@ class Brief:
 
 
 def refine(
-    brief: Brief, steps: Sequence[NextStep], vault: Mapping[str, str], ask: Callable[[str], str | None]
+    brief: Brief,
+    steps: Sequence[NextStep],
+    *,
+    vault: Mapping[str, str],
+    context: ContextBlock,
+    ask: Callable[[str], str | None],
 ) -> Brief:
     """The brief of the next round.
 
-    Arguments: `steps`, in the order of the decision; a repeated one is taken once. `ask` puts a question to a person
-    and gives the answer, None when there is nobody.
+    A step that the context settles is said again, plainly. One that needs more is answered from the vault; where the
+    vault has no more to give, only a person can say, and it is put to them as a question.
 
+    Arguments: `steps`, in the order of the decision; a repeated one is taken once. `context`, the block of the round
+    that was played. `ask` puts a question to a person and gives the answer, None when there is nobody.
+
+    >>> from app.core.consensus.vault import assemble_context
     >>> from app.runner.ruling import NextStep
-    >>> refine(Brief(("orders",)), [NextStep("ask_user", "Gross or net?")], {}, lambda question: "net").refinements
+    >>> step, block = NextStep("ask_user", "Gross or net?"), assemble_context({}, [])
+    >>> refine(Brief(()), [step], vault={}, context=block, ask=lambda question: "net").refinements
     ('Asked: Gross or net? Answered: net',)
     """
+    notes = read_notes(vault)
+    there = context.names
     for step in dict.fromkeys(steps):
+        if step.settled:
+            brief = _settle(brief, step.text)
+            continue
         match step.kind:
             case "ask_user":
-                answer = (ask(step.text) or "").strip()
-                if answer:
-                    brief = _settle(brief, f"Asked: {step.text} Answered: {answer}")
+                brief = _question(brief, step.text, ask)
+            case "refine_context" | "state_grain":
+                found, missing = _lookup(step.names, notes)
+                new = [name for name in found if name not in there]
+                if step.names and not new and not missing:
+                    brief = _question(brief, step.text, ask)
                 else:
-                    brief = replace(brief, open_questions=(*brief.open_questions, step.text))
-            case "state_grain":
-                brief = _settle(brief, f"Grain: {step.text}")
-            case "refine_context":
-                brief = _fetch(brief, step, vault)
+                    brief = _settle(replace(brief, names=_union(brief.names, new)), _said(step.text, new, missing))
     return brief
 
 
-def _fetch(brief: Brief, step: NextStep, vault: Mapping[str, str]) -> Brief:
-    """Adds the notes that `step` names, by name or by table; the decision has read statements, which know tables.
+def _question(brief: Brief, question: str, ask: Callable[[str], str | None]) -> Brief:
+    answer = (ask(question) or "").strip()
+    if answer:
+        return _settle(brief, f"Asked: {question} Answered: {answer}")
+    return replace(brief, open_questions=_union(brief.open_questions, [question]))
 
-    What the vault does not have is said, or the next five guess it again.
+
+def _lookup(names: Sequence[str], notes: Mapping[str, Note]) -> tuple[list[str], list[str]]:
+    """The notes that `names` stand for, and the names that stand for none.
+
+    A name is a note's or a table's, with its schema or without: a decision has read statements, which know tables. A
+    view is fetched with all its fields.
     """
-    notes = read_notes(vault)
-    tables = {note.keys.table.lower(): name for name, note in notes.items() if isinstance(note.keys, ViewKeys)}
     found: list[str] = []
     missing: list[str] = []
-    for written in dict.fromkeys(step.names):
-        name = note_name(written.strip().removeprefix("[[").removesuffix("]]"))
-        known = name if name in notes else tables.get(written.strip().lower())
-        if known is None:
+    for written in dict.fromkeys(names):
+        plain = note_name(written.strip().removeprefix("[[").removesuffix("]]"))
+        named = [plain] if plain in notes else _views_of(written.strip().lower(), notes)
+        if not named:
             missing.append(written)
-        elif known not in (*brief.names, *found):
-            found.append(known)
-    said = f"Context: {step.text}"
-    if found:
-        said += f" Added to the context: {', '.join(found)}."
+        for name in named:
+            fields = [n for n, note in notes.items() if isinstance(note.keys, FieldKeys) and note.keys.view == name]
+            found += [n for n in (name, *fields) if n not in found]
+    return found, missing
+
+
+def _views_of(table: str, notes: Mapping[str, Note]) -> list[str]:
+    tables = {name: note.keys.table.lower() for name, note in notes.items() if isinstance(note.keys, ViewKeys)}
+    return [name for name, known in tables.items() if table in (known, known.rpartition(".")[2])]
+
+
+def _said(text: str, new: Sequence[str], missing: Sequence[str]) -> str:
+    """What the next five are told. What the vault does not have is said too, or they guess it again."""
+    if new:
+        text += f" Added to the context: {', '.join(new)}."
     if missing:
-        said += f" Not described anywhere: {', '.join(missing)}; what you need of it goes under not_in_data_model."
-    return _settle(replace(brief, names=(*brief.names, *found)), said)
+        text += f" Not described anywhere: {', '.join(missing)}; what you need of it goes under not_in_data_model."
+    return text
+
+
+def _union(first: Sequence[str], second: Sequence[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys((*first, *second)))
 
 
 def _settle(brief: Brief, refinement: str) -> Brief:
-    if refinement in brief.refinements:
-        return brief
-    return replace(brief, refinements=(*brief.refinements, refinement))
+    return replace(brief, refinements=_union(brief.refinements, [refinement]))

@@ -18,12 +18,14 @@ StepKind = Literal["ask_user", "refine_context", "state_grain"]
 class NextStep:
     """What would settle one difference.
 
-    `text` is the question to the user, what is missing, or the statement of grain; `names` are notes to fetch.
+    `text` is the question to the user, what is missing, or the statement of grain; `names` are notes or tables to
+    fetch. `settled`: the context decides it, and `text` says how.
     """
 
     kind: StepKind
     text: str
     names: tuple[str, ...] = ()
+    settled: bool = False
 
 
 @dataclass(frozen=True, slots=True)

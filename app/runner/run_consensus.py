@@ -61,10 +61,11 @@ async def run_consensus(plan: Plan, names: Sequence[str]) -> Transcript:
     rounds: list[Round] = []
     brief, ending = Brief(tuple(names)), None
     while ending is None:
-        played, ruling = await _play(plan, brief, len(rounds) + 1)
+        context = assemble_context(plan.vault, brief.names)
+        played, ruling = await _play(plan, brief, context, len(rounds) + 1)
         rounds.append(played)
         if ruling is not None and ruling.outcome == "disagreement" and played.round < MAX_ROUNDS:
-            brief = refine(brief, ruling.steps, plan.vault, plan.ask)
+            brief = refine(brief, ruling.steps, vault=plan.vault, context=context, ask=plan.ask)
         ending = _ending(played, ruling, brief)
     outcome, output = ending
     return Transcript(
@@ -79,10 +80,9 @@ async def run_consensus(plan: Plan, names: Sequence[str]) -> Transcript:
     )
 
 
-async def _play(plan: Plan, brief: Brief, number: int) -> tuple[Round, Ruling | None]:
+async def _play(plan: Plan, brief: Brief, context: ContextBlock, number: int) -> tuple[Round, Ruling | None]:
     """One full quorum and the ruling on it; None when not one call came back, and there is nothing to rule on."""
     began = time.monotonic()
-    context = assemble_context(plan.vault, brief.names)
     prompt = write_prompt(plan.question, context, brief.refinements, dialect=plan.dialect)
     came = await ask_quorum(plan.model, prompt, size=QUORUM, timeout=plan.timeout)
     answers = tuple(_barred(answer, context, plan.dialect) for answer in came)

@@ -93,6 +93,13 @@ class ContextBlock:
     topics: tuple[NamedText, ...]
     lore: tuple[NamedText, ...]
 
+    @property
+    def names(self) -> frozenset[str]:
+        """The names of all notes that are in it."""
+        told = [note.name for note in (*self.sources, *self.topics, *self.lore)]
+        tables = [view.name for view in self.views] + [field.name for field in self.fields]
+        return frozenset(told + tables + [r.name for r in self.relations] + [c.name for c in self.concepts])
+
     def render(self) -> str:
         """The block as text, the same bytes for the same vault and names."""
         return render_block(self)
