@@ -1,4 +1,4 @@
-"""`agreement-log consensus run`, from the command line to the real comparison, with a model that says what is wanted."""
+"""`agreement-log consensus run`, from the command line to the real comparison, by a scripted model."""
 
 import json
 from pathlib import Path
