@@ -54,7 +54,7 @@ def refine(
     there = context.names
     for step in dict.fromkeys(steps):
         if step.settled:
-            brief = _settle(brief, step.text)
+            brief = settle(brief, step.text)
             continue
         match step.kind:
             case "ask_user":
@@ -65,14 +65,14 @@ def refine(
                 if step.names and not new and not missing:
                     brief = _question(brief, step.text, ask)
                 else:
-                    brief = _settle(replace(brief, names=_union(brief.names, new)), _said(step.text, new, missing))
+                    brief = settle(replace(brief, names=_union(brief.names, new)), _said(step.text, new, missing))
     return brief
 
 
 def _question(brief: Brief, question: str, ask: Callable[[str], str | None]) -> Brief:
     answer = (ask(question) or "").strip()
     if answer:
-        return _settle(brief, f"Asked: {question} Answered: {answer}")
+        return settle(brief, f"Asked: {question} Answered: {answer}")
     return replace(brief, open_questions=_union(brief.open_questions, [question]))
 
 
@@ -113,5 +113,6 @@ def _union(first: Sequence[str], second: Sequence[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*first, *second)))
 
 
-def _settle(brief: Brief, refinement: str) -> Brief:
+def settle(brief: Brief, refinement: str) -> Brief:
+    """The brief with one more thing settled; one that is settled already is not said twice."""
     return replace(brief, refinements=_union(brief.refinements, [refinement]))

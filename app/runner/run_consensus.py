@@ -12,7 +12,7 @@ from app.core.consensus.restricted import restricted_columns_read
 from app.core.consensus.vault import assemble_context
 from app.runner.prompt import write_prompt
 from app.runner.quorum import ask_quorum
-from app.runner.refine import Brief, refine
+from app.runner.refine import Brief, refine, settle
 from app.runner.transcript import Round, Transcript
 
 if TYPE_CHECKING:
@@ -32,6 +32,11 @@ QUORUM = 5
 
 RESTRICTED = "RestrictedColumn"
 """The failure of an answer that reads what nobody may; its SQL stays in the transcript."""
+
+_HANDS_OFF = (
+    "An answer read a restricted column. Do not select one, filter on one or join by one, and take no whole rows (`*`) "
+    "of a table that has one."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +71,8 @@ async def run_consensus(plan: Plan, names: Sequence[str]) -> Transcript:
         rounds.append(played)
         if ruling is not None and ruling.outcome == "disagreement" and played.round < MAX_ROUNDS:
             brief = refine(brief, ruling.steps, vault=plan.vault, context=context, ask=plan.ask)
+            if any(answer.failure == RESTRICTED for answer in played.answers):
+                brief = settle(brief, _HANDS_OFF)
         ending = _ending(played, ruling, brief)
     outcome, output = ending
     return Transcript(
@@ -109,11 +116,20 @@ def _ending(played: Round, ruling: Ruling | None, brief: Brief) -> tuple[Outcome
         case "consensus":
             return "consensus", ruling.output
         case "unresolved":
-            return "unresolved", ruling.output
+            return "unresolved", _with_failures(ruling.output, played)
         case "disagreement":
             if brief.open_questions:
                 return "question", _no_statement(brief, " ".join(brief.open_questions))
-            return None if played.round < MAX_ROUNDS else ("unresolved", ruling.output)
+            return None if played.round < MAX_ROUNDS else ("unresolved", _with_failures(ruling.output, played))
+
+
+def _with_failures(output: Mapping[str, Any], played: Round) -> Mapping[str, Any]:
+    """The record, with what the decision cannot know: why a candidate came without a statement."""
+    failures = _failures(played.answers)
+    if not failures:
+        return output
+    told = f"{output.get('unresolved') or ''}\nFailed in the last round: {failures}."
+    return {**output, "unresolved": told.strip()}
 
 
 def _failures(answers: Sequence[Answer]) -> str:

@@ -99,6 +99,9 @@ def test_run_of_five_that_read_a_restricted_column_is_no_consensus(call):
     result, transcript = call([MARGIN] * 15)
     assert (result.exit_code, json.loads(result.stdout)["sql"]) == (1, None)
     assert {a["failure"] for played in transcript["rounds"] for a in played["answers"]} == {"RestrictedColumn"}
+    assert json.loads(result.stdout)["unresolved"].endswith("Failed in the last round: RestrictedColumn.")
+    assert [len(played["refinements"]) for played in transcript["rounds"]] == [0, 1, 1]
+    assert transcript["rounds"][1]["refinements"][0].startswith("An answer read a restricted column.")
 
 
 def test_run_of_three_that_agree_and_two_that_failed_is_no_consensus(call):

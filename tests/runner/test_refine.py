@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from app.core.consensus.note_keys import note_name
@@ -69,6 +69,7 @@ def test_refine_says_what_is_described_nowhere():
     assert after.open_questions == ()
 
 
+@settings(deadline=None, max_examples=25)
 @given(STEPS, st.sampled_from([None, "net"]))
 def test_refine_keeps_what_was_there_and_repeats_nothing(steps, answer):
     after = refined(START, *steps, answer=answer)
@@ -82,6 +83,7 @@ def test_refine_keeps_what_was_there_and_repeats_nothing(steps, answer):
     assert answer is None or after.open_questions == ()
 
 
+@settings(deadline=None, max_examples=25)
 @given(STEPS)
 def test_refine_by_the_same_steps_again_fetches_nothing_new(steps):
     once = refined(START, *steps, answer="net")

@@ -61,6 +61,7 @@ def test_inlined_sql_gives_the_rows_of_fields_computed_one_by_one(connection, sq
     assert connection.execute(f"SELECT {inlined[last]} FROM t").fetchall() == expected
 
 
+@settings(deadline=None)
 @given(st.text(alphabet="ab1 .,'\"`()[]-/*;$\\{}\n", max_size=30))
 def test_sql_without_a_problem_has_closed_brackets_and_quotes_and_stays_so(text):
     if sql_problem(text) is None:

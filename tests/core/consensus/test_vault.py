@@ -6,7 +6,7 @@ import random
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from app.core.consensus.vault import assemble_context
@@ -93,6 +93,7 @@ def test_render_leaves_no_hole_and_no_link():
     assert "[[" not in text
 
 
+@settings(deadline=None, max_examples=20)
 @given(st.randoms(use_true_random=False), st.permutations(["sales", "order_lines", "orders.ordered_at"]))
 def test_render_is_the_same_whatever_the_order(shuffle: random.Random, asked):
     files = list(SHOP.items())
@@ -441,6 +442,7 @@ def test_link_to_a_note_of_another_type_is_refused():
         assemble_context(vault, ["t"])
 
 
+@settings(deadline=None)
 @given(
     st.dictionaries(
         st.sampled_from(["a.md", "b__view.md", "c.md", "x/a.md"]),
