@@ -7,12 +7,13 @@ an alias can grow to gigabytes when followed, and a tag can name a Python object
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import yaml
 
-from app.core.consensus.vault_errors import BrokenFrontMatter
+from app.core.consensus.vault_errors import BrokenFrontMatter, VaultError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -23,6 +24,7 @@ MAX_LENGTH = 100_000
 MAX_DEPTH = 10
 """Levels of lists and mappings; the deepest key, `when`, needs five."""
 
+_SURROGATE = re.compile("[\ud800-\udfff]")  # cannot be written as UTF-8, nor sent to anybody
 _NULLS = frozenset({"", "~", "null", "Null", "NULL"})
 
 Yaml = str | list["Yaml"] | dict[str, "Yaml"] | None
@@ -80,6 +82,11 @@ def _read_yaml(file: str, head: str) -> tuple[dict[str, Yaml], dict[str, int]]:
     except yaml.reader.ReaderError as error:
         line = head.count("\n", 0, error.position) + 2
         raise BrokenFrontMatter(file, line, f"not YAML: {error.reason}") from None
+    except (OverflowError, ValueError) as error:
+        if isinstance(error, VaultError):
+            raise
+        # PyYAML hands an escape such as "\\UFFFFFFFF" to chr() as it stands.
+        raise BrokenFrontMatter(file, 2, "not YAML: an escape in quotes names no character") from None
     return values, where
 
 
@@ -91,6 +98,8 @@ def _value(file: str, event: yaml.Event, events: Iterator[yaml.Event], depth: in
     if depth > MAX_DEPTH:
         raise BrokenFrontMatter(file, _line(event), f"nested deeper than {MAX_DEPTH} levels")
     if isinstance(event, yaml.ScalarEvent):
+        if _SURROGATE.search(event.value):
+            raise BrokenFrontMatter(file, _line(event), "an escape in quotes names half a character")
         plain = event.style is None
         return None if plain and event.value in _NULLS else str(event.value)
     if isinstance(event, yaml.SequenceStartEvent):

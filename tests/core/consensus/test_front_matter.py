@@ -1,6 +1,11 @@
 """The head of a note: what YAML may say there, and how its faults are named."""
 
+import contextlib
+import json
+
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from app.core.consensus.front_matter import MAX_DEPTH, MAX_LENGTH, read_front_matter
 from app.core.consensus.notes import read_notes
@@ -56,6 +61,8 @@ def test_lines_and_body_are_told_apart_with_windows_line_ends_and_a_byte_order_m
         ("---\n- a\n---\n", 2, "`key: value`"),
         ("---\n? [a]\n: b\n---\n", 2, "a key is one word"),
         ("---\na: 1\nb: \x07\n---\n", 3, "not YAML"),
+        ('---\na: 1\nb: "\\UFFFFFFFF"\n---\n', 2, "escape"),
+        ('---\na: 1\nb: "\\uD800"\n---\n', 3, "half a character"),
         (f"---\na: {'[' * 5000}\n---\n", 2, "deeper"),
         (f"---\na: {'[' * (MAX_DEPTH + 1)}{']' * (MAX_DEPTH + 1)}\n---\n", 2, "deeper"),
         (f"---\na: {'x' * MAX_LENGTH}\n---\n", 1, "longer"),
@@ -95,6 +102,15 @@ def test_key_fault_is_named_with_its_line(head, line, match):
     with pytest.raises(BrokenFrontMatter, match=match) as caught:
         read_notes({"a.md": f"---\n{head}\n---\n"})
     assert caught.value.line == line
+
+
+@settings(deadline=None, max_examples=300)
+@given(st.text(alphabet="ab:-?[]{},&*!|>'\"%@`#~ \n\t\\uUxD8F0", max_size=40))
+def test_any_head_is_read_or_refused_by_name(head):
+    with contextlib.suppress(BrokenFrontMatter):
+        front = read(head)
+        assert set(front.lines) == set(front.values)
+        json.dumps(front.values).encode()
 
 
 def test_type_may_stand_in_the_file_name_alone():
