@@ -73,6 +73,12 @@ def _one_or_several(value: Any) -> Any:
     return () if value is None else [value] if isinstance(value, str) else value
 
 
+def _written_as_sql(value: Any) -> Any:
+    if isinstance(value, (dict, list)):
+        raise ValueError("write SQL, such as ${TABLE}.status = 'completed'")  # noqa: TRY004  # Pydantic wants this one
+    return value
+
+
 def _sound_sql(value: str) -> str:
     if problem := sql_problem(value):
         raise ValueError(problem)
@@ -87,7 +93,7 @@ Name = Annotated[str, BeforeValidator(_one_name), Field(min_length=1)]
 Names = Annotated[tuple[Name, ...], BeforeValidator(_listed)]
 Columns = Annotated[tuple[str, ...], BeforeValidator(_listed)]
 Text = Annotated[str, Field(min_length=1)]
-Sql = Annotated[str, AfterValidator(_sound_sql)]
+Sql = Annotated[str, BeforeValidator(_written_as_sql), AfterValidator(_sound_sql)]
 Conditions = Annotated[tuple[Sql, ...], BeforeValidator(_one_or_several)]
 
 

@@ -88,7 +88,7 @@ def test_fault_is_named_with_file_and_line(text, line, match):
         ("type: view\ntable: t\nsql: SELECT 1", 4, "`sql` is a key of a field; those of a view"),
         ("type: view\ntable: t\nrestricted_columns: {a: b}", 4, "`restricted_columns`"),
         ("type: field\nview: o\nkind: measure\nsql: x", 4, "`kind`: input should be 'identifier'"),
-        ("type: field\nview: o\nkind: metric\nsql: x\nfilters: [{field: a}]", 6, "`filters.0`"),
+        ("type: field\nview: o\nkind: metric\nsql: x\nfilters: [{field: a}]", 6, "`filters.0`: write SQL"),
         ("type: relation\nfrom: a.b\nto: c.d\ncardinality: some", 5, "`cardinality`"),
         ("type: relation\nfrom: a.b\nto: c.d\ncardinality: one_to_one\njoin_type: outer", 6, "`join_type`"),
         ("type: concept", 1, "a concept has `fields`"),
