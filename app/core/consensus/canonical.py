@@ -68,9 +68,11 @@ def _normal_form(statement: exp.Expr, ctx: Context, *, ordered: bool) -> Canonic
     try:
         spelled = normalise(read_query(statement, ctx), ctx, rules=SPELLING_RULES)
         key = label(finish(normalise(spelled, ctx), ctx), ctx, ordered=ordered)
+        if ctx.choice:
+            key = f"{key} {_shape(statement)}"
         shown = finish(spelled, ctx)
         label(shown, ctx)  # numbers its occurrences, for their names
-        return Canonical("read", None, key, facts_of(shown, names_of(shown, ctx)), nodes, tables)
+        return Canonical("read", None, key, facts_of(shown, names_of(shown, ctx), ctx), nodes, tables)
     except Unread as unread:
         reason = str(unread)
     except OutOfTime:
@@ -80,6 +82,14 @@ def _normal_form(statement: exp.Expr, ctx: Context, *, ordered: bool) -> Canonic
     except Exception as fault:  # noqa: BLE001  # total by contract: a fault of ours must read as unproven, never as a verdict
         reason = f"fault: {type(fault).__name__}"
     return Canonical("undetermined", reason, _as_written(statement), written_facts(statement), nodes, tables)
+
+
+def _shape(statement: exp.Expr) -> str:
+    """The tables and the inner orders of a statement that leaves a choice to the engine, which chooses by its plan:
+    nothing is then called equal that reads other tables or sorts them beforehand."""
+    tables = sorted(t.name.lower() for t in statement.find_all(exp.Table))
+    orders = sorted(o.sql(comments=False).lower() for o in statement.find_all(exp.Order) if o.parent is not statement)
+    return ",".join([*tables, *(o for o in orders if "over (" not in o)])
 
 
 def _as_written(statement: exp.Expr) -> str:

@@ -30,6 +30,8 @@ class Context:
     dialect: str | None
     deadline: float
     _last: int = field(default=0)
+    choice: bool = field(default=False)
+    """Whether the statement leaves a choice to the engine, such as a limit among ties; found by `finish`."""
     numbers: dict[int, tuple[int, int]] = field(default_factory=dict)
     """Depth and number of each occurrence in the canonical order, for naming it to a person; filled by `label`."""
 

@@ -9,6 +9,7 @@ from typing import Literal, get_args
 
 from sqlglot import exp
 
+from app.core.consensus.context import Context
 from app.core.consensus.render import Names, render, render_all, render_order
 from app.core.consensus.rules.groups import is_distinct
 from app.core.consensus.terms import (
@@ -61,6 +62,7 @@ class Facts:
 
     by_axis: dict[Axis, Counter[str]] = field(default_factory=lambda: {a: Counter() for a in AXES})
     depth: int = 0
+    ctx: Context | None = None
 
     def add(self, axis: Axis, items: Iterable[str]) -> None:
         inside = " (in a derived table)" if self.depth and axis != "tables" else ""
@@ -80,9 +82,9 @@ def differences(left: Facts, right: Facts) -> tuple[Difference, ...]:
     return tuple(found)
 
 
-def facts_of(query: Query, names: Names) -> Facts:
+def facts_of(query: Query, names: Names, ctx: Context) -> Facts:
     """The facts of a query in normal form."""
-    facts = Facts()
+    facts = Facts(ctx=ctx)
     _query(query, names, facts, top=True)
     return facts
 
@@ -131,7 +133,7 @@ def _block(block: Block, names: Names, facts: Facts, *, top: bool) -> None:
 
 
 def _grouping(block: Block, names: Names, facts: Facts) -> None:
-    if is_distinct(block):
+    if facts.ctx is not None and is_distinct(block, facts.ctx):
         over_union = any(isinstance(s.rel, Union) for s in block.sources)
         if over_union:
             facts.add("set_operations", ["UNION"])

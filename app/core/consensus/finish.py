@@ -9,7 +9,7 @@ from app.core.consensus.nulls import Nulls
 from app.core.consensus.normalise import tidy_terms
 from app.core.consensus.rules.env import in_order
 from app.core.consensus.rules.keys import equalities, exact_classes, nullable_ids, proven_not_null
-from app.core.consensus.rules.limits import reduce_order, total_order
+from app.core.consensus.rules.limits import is_choice, reduce_order
 from app.core.consensus.terms import (
     Block,
     Call,
@@ -42,8 +42,7 @@ def finish(query: Query, ctx: Context, nulls: Nulls | None = None) -> Query:
             return Minus(query.op, finish(query.left, ctx, nulls), finish(query.right, ctx, nulls))
         case Block():
             block = reduce_order(query, ctx, nulls)
-            if block.shape and total_order(block, ctx):
-                block = replace(block, shape="")
+            ctx.choice = ctx.choice or is_choice(block, ctx)
             for _ in range(3):  # a constant may make more terms equal
                 block, again = tidy_terms(_classes_as_one(block, ctx), ctx, nulls), block
                 if block == again:

@@ -194,7 +194,7 @@ def _written(
         found.append(f"pick {_all(block.pick, names, ctx)} {_order(block.order, names, ctx)}")
     if block.limited or (top and ordered):
         bounds = [_term(b, names, ctx) if b is not None else "-" for b in (block.limit, block.offset)]
-        found.append(f"order {_order(block.order, names, ctx)} {bounds} {block.ties} {block.shape}")
+        found.append(f"order {_order(block.order, names, ctx)} {bounds} {block.ties}")
     return " / ".join(found), outputs
 
 

@@ -190,8 +190,6 @@ class Block(_Hashed):
     limit: Term | None = None
     offset: Term | None = None
     ties: bool = False
-    shape: str = ""
-    """What stood beneath the limit as written: compared when the order leaves ties, and the limit a choice."""
     __hash__ = _Hashed.__hash__
 
     @property
@@ -287,7 +285,6 @@ def rewrite_query(query: Query, change: Rewrite, skip: int | None = None) -> Que
                 limit=query.limit,
                 offset=query.offset,
                 ties=query.ties,
-                shape=query.shape,
             )
 
 

@@ -31,6 +31,10 @@ class Writer:
             return f"{self.one_column(column)} {op} {self.one_column(column)}"
         if kind < 0.22:
             return self.over_derived()
+        if kind < 0.34:
+            return self.outer_derived()
+        if kind < 0.42:
+            return self.numbered()
         return self.select()
 
     def one_column(self, kind: str) -> str:
@@ -91,6 +95,7 @@ class Writer:
             lambda: self.membership(scope, depth),
             lambda: self.existence(scope, depth),
             lambda: self.scalar(scope, depth),
+            lambda: self.quantified(scope),
         ]
         return rng.choice(deep)()
 
@@ -113,6 +118,49 @@ class Writer:
         column = f"{alias}.{self.rng.choice(table.ints)}"
         tie = f" WHERE {self.link((alias, table))} = {self.link(self.rng.choice(scope))}" if self.rng.random() < 0.6 else ""
         return f"{self.column(scope)} {self.rng.choice(('=', '<', '>='))} (SELECT {agg}({column}) FROM {table.name} AS {alias}{tie})"
+
+    def quantified(self, scope: list[tuple[str, Table]]) -> str:
+        alias, table = self.alias(), self.rng.choice(self.world.tables)
+        op, word = self.rng.choice(("=", "<>", "<", ">=")), self.rng.choice(("ANY", "ALL"))
+        return f"{self.column(scope)} {op} {word} (SELECT {alias}.{table.ints[-1]} FROM {table.name} AS {alias} WHERE {self.condition([(alias, table)], 0)})"
+
+    def joined(self) -> str:
+        """A derived table of a join, with a constant and an expression among its columns."""
+        scope, source = self.source()
+        key = self.link(self.rng.choice(scope))
+        return f"SELECT {key} AS k, {self.value(scope)} AS v, 1 AS f FROM {source}{self.where(scope)}"
+
+    def outer_derived(self) -> str:
+        """An outer join to a derived table, of which it is asked whether it matched."""
+        rng = self.rng
+        table = rng.choice(self.world.tables)
+        side = rng.choice(("LEFT", "LEFT", "RIGHT", "FULL", "INNER"))
+        inner = rng.choice((self.joined(), f"SELECT z.{table.ints[0]} AS k, 2 AS v, COALESCE(z.{table.ints[1]}, 1) AS f FROM {table.name} AS z"))
+        test = rng.choice(("", " WHERE d.f IS NULL", " WHERE d.f IS NOT NULL", " WHERE d.k IS NULL", " WHERE d.v > 0 OR d.f = 1", " WHERE w.{0} = d.v".format(table.ints[0])))
+        shown = rng.choice((f"w.{table.ints[0]}, d.f", "d.k, d.v", f"w.{table.ints[-1]}", "COUNT(*), COUNT(d.f), SUM(d.v)", "CASE WHEN d.f IS NULL THEN 0 ELSE 1 END AS m"))
+        return f"SELECT {shown} FROM {table.name} AS w {side} JOIN ({inner}) AS d ON d.k = {self.link(('w', table))}{test}"
+
+    def numbered(self) -> str:
+        """A window function, filtered before or after, over an order that decides."""
+        rng = self.rng
+        scope, source = self.source()
+        table = self.world.tables[0]
+        function = rng.choice(("ROW_NUMBER()", "RANK()", "SUM(w.a)", "COUNT(*)", "MAX(w.id)"))
+        over = rng.choice(("PARTITION BY w.a ORDER BY w.id", "ORDER BY w.id", "PARTITION BY w.s ORDER BY w.b, w.id"))
+        inner = f"SELECT w.id, w.a, {function} OVER ({over}) AS n FROM {table.name} AS w"
+        return rng.choice((
+            inner, f"{inner} WHERE {self.condition([('w', table)], 1)}", f"SELECT d.id, d.n FROM ({inner}) AS d WHERE d.n = 1",
+            f"SELECT d.id FROM ({inner}) AS d WHERE d.a > 1", f"SELECT DISTINCT d.n FROM ({inner}) AS d",
+            f"SELECT DISTINCT ON (w.a) w.a, w.id FROM {table.name} AS w ORDER BY w.a, w.id",
+            f"SELECT w.a, w.id FROM {table.name} AS w ORDER BY w.id LIMIT 2",
+            f"SELECT d.id FROM (SELECT w.id, w.a FROM {table.name} AS w ORDER BY w.id LIMIT 3) AS d WHERE d.a <> 1",
+            f"SELECT COUNT(*) FROM (SELECT DISTINCT w.s FROM {table.name} AS w) AS d",
+            f"SELECT COUNT(DISTINCT w.s) FROM {table.name} AS w",
+            f"SELECT w.id, x.n FROM {table.name} AS w, LATERAL (SELECT COUNT(*) AS n FROM s WHERE s.r_id = w.id) AS x",
+            f"SELECT w.id, (SELECT COUNT(*) FROM s WHERE s.r_id = w.id) AS n FROM {table.name} AS w",
+            f"SELECT w.id, COUNT(s.id) AS n FROM {table.name} AS w LEFT JOIN s ON s.r_id = w.id GROUP BY w.id",
+            f"SELECT w.id, COALESCE(x.n, 0) AS n FROM {table.name} AS w LEFT JOIN (SELECT r_id, COUNT(*) AS n FROM s GROUP BY r_id) AS x ON x.r_id = w.id",
+        ))  # fmt: skip
 
     def where(self, scope: list[tuple[str, Table]]) -> str:
         return f" WHERE {self.condition(scope)}" if self.rng.random() < 0.65 else ""

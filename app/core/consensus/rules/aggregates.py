@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from app.core.consensus.context import Context
-from app.core.consensus.nulls import Nulls, null_when
+from app.core.consensus.nulls import Nulls, kind_of, null_when
 from app.core.consensus.rules.env import conjunction
 from app.core.consensus.rules.groups import each_aggregate, is_distinct, own_aggs
 from app.core.consensus.rules.keys import nullable_ids
@@ -41,7 +41,7 @@ def aggregate_of_key(block: Block, ctx: Context, nulls: Nulls) -> Block:
         match agg:
             case Agg("min" | "max", (key,), _, ()) if key in (block.group or ()):
                 return key
-            case Agg("sum", (key,), True, ()) if key in (block.group or ()):
+            case Agg("sum", (key,), True, ()) if key in (block.group or ()) and kind_of(key) in ("int", "decimal", "float"):
                 return key
             case Agg("count", (key,), True, ()) if key in (block.group or ()):
                 return Call("case", (Call("isnull", (key,)), ZERO, ONE))
@@ -96,7 +96,7 @@ def distinct_source_to_aggregate(block: Block, ctx: Context, nulls: Nulls) -> Bl
         return block
     source = block.sources[0]
     inner = source.rel
-    if not isinstance(inner, Block) or not is_distinct(inner) or inner.limited or len(inner.group or ()) != 1:
+    if not isinstance(inner, Block) or not is_distinct(inner, ctx) or inner.limited or len(inner.group or ()) != 1:
         return block
     key = (inner.group or ())[0]
     if isinstance(key, Lit) or key not in inner.outputs:

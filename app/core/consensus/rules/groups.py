@@ -58,12 +58,44 @@ def own_aggs(block: Block) -> list[Agg]:
     return found
 
 
-def counts_duplicates(block: Block) -> bool:
+def outputs_fixed(block: Block, ctx: Context) -> bool:
+    """Whether the block reads outside its aggregates only what its group keys determine. Some dialects allow more, and
+    pick a row of the group for it."""
+    keys = block.group or ()
+    bare = each_aggregate(block, lambda _: ONE)
+    read = (*bare.outputs, *bare.having, *[k.term for k in bare.order])
+    if all(_over_keys(t, block) for t in read):
+        return True
+    facts = BlockFacts(block, ctx)
+    known, done = facts.closure(keys)
+    return all(
+        t in keys or facts.fixed(t, known, done)
+        for term in read
+        for t in _leaves(term, keys)
+    )  # fmt: skip
+
+
+def _leaves(term: Term, keys: tuple[Term, ...]) -> list[Term]:
+    """The columns of `term`, group keys taken whole."""
+    if term in keys or isinstance(term, Lit):
+        return []
+    match term:
+        case Call(_, args):
+            return [leaf for a in args for leaf in _leaves(a, keys)]
+        case Over(func, partition, order, _):
+            return [leaf for t in (func, *partition, *(k.term for k in order)) for leaf in _leaves(t, keys)]
+        case Agg(_, args, _, where):
+            return [leaf for t in (*args, *where) for leaf in _leaves(t, keys)]
+        case _:
+            return [t for t in subterms(term) if isinstance(t, (Col, Free))]
+
+
+def counts_duplicates(block: Block, ctx: Context) -> bool:
     """Whether the block's result can change when a row of its product comes once more.
 
     It cannot when the block is grouped and computes nothing but minima, maxima and aggregates over DISTINCT values.
     """
-    if block.group is None:
+    if block.group is None or not outputs_fixed(block, ctx):
         return True
     return any(not (a.op in ("min", "max") or (a.distinct and a.op in ("count", "sum", "avg"))) for a in own_aggs(block))
 
@@ -271,22 +303,23 @@ def single_row_groups(block: Block, ctx: Context, nulls: Nulls) -> Block:
 def strip_inner_distinct(block: Block, ctx: Context, nulls: Nulls) -> Block:
     """Where duplicates do not count, a derived table need not remove them: a DISTINCT inside is dropped, and of a UNION
     only the gathering is left."""
-    if counts_duplicates(block):
+    if counts_duplicates(block, ctx):
         return block
     sources = []
     for source in block.sources:
         inner = source.rel
-        if isinstance(inner, Block) and is_distinct(inner) and not inner.limited:
+        if isinstance(inner, Block) and is_distinct(inner, ctx) and not inner.limited:
             sources.append(Source(source.id, replace(inner, group=None)))
         else:
             sources.append(source)
     return replace(block, sources=tuple(sources)) if tuple(sources) != block.sources else block
 
 
-def is_distinct(block: Block) -> bool:
+def is_distinct(block: Block, ctx: Context) -> bool:
     """Whether grouping is all that the block does besides selecting: it only removes duplicates."""
     bare = bool(block.group) and not block.sets and not block.having and not own_aggs(block)
-    return bare and not block.pick and not any(map(has_window, block.outputs))
+    plain = bare and not block.pick and not any(map(has_window, block.outputs))
+    return plain and outputs_fixed(block, ctx)
 
 
 def false_where(block: Block, ctx: Context, nulls: Nulls) -> Block:

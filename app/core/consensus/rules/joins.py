@@ -51,7 +51,7 @@ def drop_left(block: Block, ctx: Context, nulls: Nulls) -> Block:
         bare = replace(block, lefts=(join,), where=())
         facts = BlockFacts(bare, ctx)
         given = [t for c in join.on for t in subterms(c) if isinstance(t, Col) and t.src != join.source.id]
-        if join.source.id in facts.determined(given) or not counts_duplicates(block):
+        if join.source.id in facts.determined(given) or not counts_duplicates(block, ctx):
             return without(block, join.source.id)
     return block
 
@@ -136,7 +136,8 @@ def drop_referenced(block: Block, ctx: Context, nulls: Nulls) -> Block:
             return replace(rest, where=(*conditions, *present))
     for join in block.lefts:
         found = _referencing(block, join.source, join.on, ctx)
-        if found is not None and len(join.on) == len(found) and _reads_only(block, join.source, found):
+        whole = found is not None and (len(found) == 1 or all(isinstance(f, Col) and f.not_null for f in found.values()))
+        if found is not None and whole and len(join.on) == len(found) and _reads_only(block, join.source, found):
             return without(substituted(replace(block, lefts=tuple(j for j in block.lefts if j is not join)), dict(found)), -1)
     return block
 
@@ -186,7 +187,7 @@ def fold_sources(block: Block, ctx: Context, nulls: Nulls) -> Block:
     If every condition on `gone` also holds with `keep` in its place, the row of `keep` is always a partner; and
     nothing else reads `gone`.
     """
-    if counts_duplicates(block):
+    if counts_duplicates(block, ctx):
         return block
     for gone in block.sources:
         if not isinstance(gone.rel, Table):

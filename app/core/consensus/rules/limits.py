@@ -6,10 +6,11 @@ from dataclasses import replace
 
 from app.core.consensus.context import Context
 from app.core.consensus.nulls import Nulls
-from app.core.consensus.rules.groups import is_distinct
+from app.core.consensus.rules.groups import is_distinct, outputs_fixed
 from app.core.consensus.rules.keys import BlockFacts
 from app.core.consensus.terms import (
     ONE,
+    Agg,
     Block,
     Call,
     Col,
@@ -19,6 +20,7 @@ from app.core.consensus.terms import (
     Source,
     Term,
     has_window,
+    subterms,
     unique,
 )
 
@@ -56,9 +58,37 @@ def total_order(block: Block, ctx: Context) -> bool:
     return all(isinstance(o, Lit) or determined_by(block, terms, o, ctx) for o in block.outputs)
 
 
+def is_choice(block: Block, ctx: Context) -> bool:
+    """Whether the block leaves a choice to the engine: a limit among ties, DISTINCT ON or a numbering that the order
+    does not decide, a column that is neither grouped by nor determined by what is."""
+    if block.limited and not block.ties and not total_order(block, ctx):
+        return True
+    if block.pick and not BlockFacts(block, ctx).determines([*block.pick, *[k.term for k in block.order]]):
+        return True
+    if block.group is not None and not block.sets and not outputs_fixed(block, ctx):
+        return True
+    return any(_undecided(t, block, ctx) for o in block.outputs for t in subterms(o) if isinstance(t, Over))
+
+
+def _undecided(window: Over, block: Block, ctx: Context) -> bool:
+    """Whether rows that tie in the window's order may get different values. Ranks and default frames treat peers
+    alike; numbers, offsets and ROWS frames do not."""
+    name = window.func.op.split(":")[0] if isinstance(window.func, Call) else ""
+    peers_alike = (isinstance(window.func, Agg) and "rows" not in window.frame) or name in _RANKS
+    if peers_alike or (isinstance(window.func, Agg) and not window.order):
+        return False
+    given = [*window.partition, *[k.term for k in window.order]]
+    if block.group is not None:
+        return not all(g in given or isinstance(g, Lit) for g in block.group)
+    return not BlockFacts(block, ctx).determines(given)
+
+
+_RANKS = frozenset({"rank", "denserank", "percentrank", "cumedist"})
+
+
 def limit_one(block: Block, ctx: Context, nulls: Nulls) -> Block:
     """The first row is the same with or without DISTINCT, when the order leaves only equal rows in doubt."""
-    if block.limit != ONE or block.offset is not None or block.ties or not is_distinct(block):
+    if block.limit != ONE or block.offset is not None or block.ties or not is_distinct(block, ctx):
         return block
     terms = [k.term for k in block.order]
     if all(o in terms for o in block.outputs) and all(t in (block.group or ()) for t in terms):

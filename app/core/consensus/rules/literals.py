@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import re
 from collections.abc import Callable
 
 from app.core.consensus.nulls import COMPARISONS, STRICT, kind_of
@@ -75,8 +76,25 @@ def drop_cast(term: Call, env: Env) -> Term | None:
     if not term.op.startswith("cast:") or "(" in term.op:
         return None
     kind = kind_of(term.args[0])
-    same = kind == kind_of(term) and kind in ("int", "date", "timestamp", "timestamptz", "bool", "text")
-    return term.args[0] if same else None
+    if kind != kind_of(term):
+        return None
+    match kind:
+        case "int":
+            # To a narrower type it is an error, or wraps; which columns are wide is known of the whole schema only.
+            whole = term.op.split(":", 2)[2] in _WIDE or not (env.ctx.schema.wide or "int" not in term.op.split(":", 2)[2])
+            kept = whole and not re.search(r"tiny|small|medium|byte|int[12]\b", term.op.split(":", 2)[2])
+        case "date" | "timestamptz":
+            kept = env.ctx.typed_literals
+        case "timestamp":
+            kept = env.ctx.typed_literals and env.ctx.dialect not in ("mysql", "mariadb")  # there it cuts fractions
+        case "bool" | "text":
+            kept = True
+        case _:
+            kept = False
+    return term.args[0] if kept else None
+
+
+_WIDE = frozenset({"bigint", "int8", "int64", "long", "signed", "hugeint", "int128"})
 
 
 _FOLDED: dict[str, Callable[[int, int], int]] = {"+": lambda a, b: a + b, "*": lambda a, b: a * b}

@@ -106,7 +106,6 @@ def merge_projection(block: Block, ctx: Context, nulls: Nulls) -> Block:
         limit=merged.limit,
         offset=merged.offset,
         ties=merged.ties,
-        shape=merged.shape,
     )
 
 

@@ -153,7 +153,7 @@ def distinct_to_exists(block: Block, ctx: Context, nulls: Nulls) -> Block:
 
     The keys' rows are then unique by themselves: the rest becomes EXISTS, and the grouping goes.
     """
-    if not is_distinct(block) or block.lefts or block.limited:
+    if not is_distinct(block, ctx) or block.lefts or block.limited:
         return block
     facts = BlockFacts(block, ctx)
     done = facts.determined(block.group or ())

@@ -81,7 +81,7 @@ def exists_to_join(block: Block, ctx: Context, nulls: Nulls) -> Block:
             inner = as_plain(inner, Env(ctx, nulls))
             if isinstance(condition.query, Block) and condition.query.limited:
                 continue
-        if not counts_duplicates(block) or BlockFacts(inner, ctx).determines(()):
+        if not counts_duplicates(block, ctx) or BlockFacts(inner, ctx).determines(()):
             rest = tuple(c for c in block.where if c != condition)
             return replace(
                 block,
@@ -99,7 +99,7 @@ def distinct_join_to_exists(block: Block, ctx: Context, nulls: Nulls) -> Block:
     """
     for source in block.sources:
         inner = source.rel
-        if not isinstance(inner, Block) or not is_distinct(inner) or inner.limited or len(block.sources) == 1:
+        if not isinstance(inner, Block) or not is_distinct(inner, ctx) or inner.limited or len(block.sources) == 1:
             continue
         equal: dict[Term, Term] = {}
         for pair in equalities(block.where):

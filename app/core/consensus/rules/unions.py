@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from app.core.consensus.rules.merging import put
+from app.core.consensus.scope import columns_of
 from app.core.consensus.terms import FALSE, Block, Col, Query, Source, Union, has_window, rewrite_query
 
 
@@ -13,6 +14,8 @@ def distribute(block: Block) -> Query:
     source = block.sources[0]
     if not isinstance(source.rel, Union):
         return block
+    if "unknown" in {c.kind for c in columns_of(source.id, source.rel)} and (block.where or not all(isinstance(o, Col) for o in block.outputs)):
+        return block  # branches of different types: a column has another type outside than in its branch
     return Union(tuple([_over(block, source, branch) for branch in source.rel.branches]))
 
 
