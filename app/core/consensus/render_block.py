@@ -33,7 +33,8 @@ def render_block(block: ContextBlock) -> str:
     """`block` as Markdown; parts that hold nothing are left out.
 
     >>> from app.core.consensus.context_block import ContextBlock, NamedText
-    >>> render_block(ContextBlock((), (), (), (), (), (), (NamedText("tax", "Revenue excludes tax."),))).splitlines()[-3:]
+    >>> rule = NamedText("tax", "Revenue excludes tax.")
+    >>> render_block(ContextBlock((), (), (), (), (), (), (rule,))).splitlines()[-3:]
     ['### tax', '', 'Revenue excludes tax.']
     """
     tables = {view.name: view.table for view in block.views}
