@@ -70,10 +70,12 @@ class ServiceProcess:
         self.process.send_signal(signal.SIGKILL)
         self.process.wait(10)
 
-    def close(self) -> None:
+    def end(self) -> int:
+        """Tells the service to end, and returns its exit code."""
         self.process.terminate()
-        assert self.process.wait(30) == ENDED
+        code = self.process.wait(30)
         self._log.close()
+        return code
 
 
 class Writer(threading.Thread):
@@ -124,7 +126,7 @@ def process(own_postgres: PostgresServer, tmp_path: Path) -> Iterator[ServicePro
     running = ServiceProcess(with_login(own_postgres.get_uri(), SERVICE_LOGIN, PASSWORD), tmp_path)
     running.wait_until_ready()
     yield running
-    running.close()
+    assert running.end() == ENDED
 
 
 def under_writers(process: ServiceProcess, disturb: Any) -> list[Writer]:
@@ -213,9 +215,8 @@ def test_a_service_that_is_told_to_end_while_it_starts_ends(own_postgres: Postgr
     for wait in (0.3, 0.6, 1.0, 1.5):
         starting = ServiceProcess(own_postgres.get_uri(), tmp_path)
         time.sleep(wait)
-        starting.process.terminate()
         # before the command has begun, the signal has its default effect
-        assert starting.process.wait(10) in (ENDED, -signal.SIGTERM)
+        assert starting.end() in (ENDED, -signal.SIGTERM)
 
 
 def test_a_stopped_service_finishes_what_it_is_doing(own_postgres: PostgresServer, process: ServiceProcess) -> None:
