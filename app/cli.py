@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from app.commands import demo, dev, log, migrate, serve, token
+from app.commands import reconcile
 
 app = typer.Typer(
     name="agreement-log",
@@ -29,6 +30,7 @@ app.command("review", rich_help_panel=_LOG)(log.review)
 app.command("outcome", rich_help_panel=_LOG)(log.outcome)
 app.command("list", rich_help_panel=_LOG)(log.list_rows)
 app.command("rates", rich_help_panel=_LOG)(log.rates)
+app.add_typer(reconcile.app, name="reconcile")
 
 
 def _print_version(wanted: bool) -> None:

@@ -7,10 +7,13 @@ No error carries any of the text: it may be an answer key.
 
 from __future__ import annotations
 
+import logging
 import re
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 import sqlglot
+from sqlglot import TokenType
 from sqlglot.errors import SqlglotError
 
 if TYPE_CHECKING:
@@ -21,6 +24,9 @@ MAX_LENGTH = 1_000_000
 
 MAX_NESTING = 150
 """Levels of brackets and CASE; sqlglot takes about fifteen Python frames for each."""
+
+# sqlglot warns about syntax it does not know by quoting the statement, and a log is no place for an answer key.
+logging.getLogger("sqlglot").addFilter(lambda _record: False)
 
 Refusal = Literal["empty", "too_long", "too_deep", "unknown_dialect", "unparseable"]
 
@@ -99,3 +105,46 @@ def parse_sql(sql: str, dialect: str | None = None) -> list[Expr]:
     if not statements:
         raise SqlRefused("empty")
     return statements
+
+
+@dataclass(frozen=True, slots=True)
+class Slice:
+    """Where one statement stands in a longer text: from its first token to its last, in characters. The comments
+    around it and its semicolon are outside."""
+
+    start: int
+    end: int
+
+
+def split_sql(sql: str, dialect: str | None = None) -> list[Slice]:
+    """Where the statements of `sql` stand, split by the dialect's own tokenizer: a semicolon in a literal, a comment or
+    a dollar-quoted string ends nothing. The slices are not parsed; one may hold anything.
+
+    Raises `SqlRefused` when the text cannot be cut into tokens.
+
+    >>> text = "SELECT ';'; -- one; two\\nSELECT 2"
+    >>> [text[s.start : s.end] for s in split_sql(text)]
+    ["SELECT ';'", 'SELECT 2']
+    """
+    if len(sql) > MAX_LENGTH:
+        raise SqlRefused("too_long")
+    try:
+        known = sqlglot.Dialect.get_or_raise(dialect)
+    except ValueError:
+        raise SqlRefused("unknown_dialect") from None
+    try:
+        tokens = known.tokenize(sql)
+    except SqlglotError:
+        raise SqlRefused("unparseable") from None
+    slices: list[Slice] = []
+    first = last = None
+    for token in tokens:
+        if token.token_type == TokenType.SEMICOLON:
+            if first is not None and last is not None:
+                slices.append(Slice(first.start, last.end + 1))
+            first = last = None
+        else:
+            first, last = first or token, token
+    if first is not None and last is not None:
+        slices.append(Slice(first.start, last.end + 1))
+    return slices

@@ -1,0 +1,48 @@
+"""The text of a file whose encoding nobody names."""
+
+from __future__ import annotations
+
+import codecs
+
+_BOMS = (
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF32_LE, "utf-32-le"),  # before UTF-16, whose mark it begins with
+    (codecs.BOM_UTF32_BE, "utf-32-be"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+)
+
+
+class NotText(ValueError):
+    """The bytes are no text in any encoding that is read here. The message holds none of them."""
+
+
+def decode(content: bytes) -> str:
+    """`content` as text: by its byte order mark, else UTF-16 where zero bytes say so, else UTF-8, else Windows-1252.
+
+    >>> decode("Café".encode("cp1252"))
+    'Café'
+
+    Raises `NotText` for bytes that fit none, and for text with NUL characters, which is a binary file.
+    """
+    for mark, encoding in _BOMS:
+        if content.startswith(mark):
+            return _checked(content[len(mark) :], encoding)
+    head = content[:4096]
+    if b"\0" in head:
+        # Latin letters in UTF-16 have a zero for every other byte, and which one tells the byte order.
+        return _checked(content, "utf-16-le" if head[1::2].count(0) > head[::2].count(0) else "utf-16-be")
+    try:
+        return _checked(content, "utf-8")
+    except NotText:
+        return _checked(content, "cp1252")
+
+
+def _checked(content: bytes, encoding: str) -> str:
+    try:
+        text = content.decode(encoding)
+    except UnicodeDecodeError:
+        raise NotText("the file is not text in UTF-8, UTF-16 or Windows-1252") from None
+    if "\0" in text:
+        raise NotText("the file is binary, not text")
+    return text
