@@ -9,6 +9,7 @@ import typer
 
 from app.commands import demo, dev, log, migrate, serve, token
 from app.commands import reconcile
+from app.commands import consensus
 
 app = typer.Typer(
     name="agreement-log",
@@ -31,6 +32,9 @@ app.command("outcome", rich_help_panel=_LOG)(log.outcome)
 app.command("list", rich_help_panel=_LOG)(log.list_rows)
 app.command("rates", rich_help_panel=_LOG)(log.rates)
 app.add_typer(reconcile.app, name="reconcile")
+
+
+app.add_typer(consensus.app)
 
 
 def _print_version(wanted: bool) -> None:
