@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from sqlalchemy.ext.asyncio import AsyncConnection
 
-    from app.agreements.schemas import Correction, Fill, Record
+    from app.agreements.schemas import Correction, Fill, Proposal, Record
     from app.platform.service import Service
     from app.platform.tokens import Principal
 
@@ -49,9 +49,8 @@ async def record(
     `pointer`: where the list of rows stands in the body; None where the body is itself the one row.
     Raises `Undesignated`, `MissingScope`, `Invalid`, `DecisionConflict`, `IdTaken`.
     """
-    where = [f"{pointer}/{index}" if pointer is not None else "" for index in range(len(bodies))]
-    _check_designations(bodies, designated, where)
-    _check_times(bodies, principal, where)
+    check_proposals(bodies, principal, designated, pointer=pointer)
+    where = _places(bodies, pointer)
     rows = [{**body.model_dump(exclude_none=True)} for body in bodies]
     database = service.database
     async with database.transaction() if pointer is None else database.bulk_transaction() as connection:
@@ -63,7 +62,20 @@ async def record(
     return [Stored(one.created, one.row) for one in recorded if one.row is not None]
 
 
-def _check_designations(bodies: Sequence[Record], designated: AbstractSet[str], where: Sequence[str]) -> None:
+def check_proposals(
+    bodies: Sequence[Proposal], principal: Principal, designated: AbstractSet[str], *, pointer: str | None = None
+) -> None:
+    """Refuses what can be refused before a verdict is known. Raises `Undesignated`, `MissingScope`, `Invalid`."""
+    where = _places(bodies, pointer)
+    _check_designations(bodies, designated, where)
+    _check_times(bodies, principal, where)
+
+
+def _places(bodies: Sequence[Proposal], pointer: str | None) -> list[str]:
+    return [f"{pointer}/{index}" if pointer is not None else "" for index in range(len(bodies))]
+
+
+def _check_designations(bodies: Sequence[Proposal], designated: AbstractSet[str], where: Sequence[str]) -> None:
     refused = [
         FieldError("is not designated", pointer=f"{at}/property")
         for body, at in zip(bodies, where, strict=True)
@@ -73,7 +85,7 @@ def _check_designations(bodies: Sequence[Record], designated: AbstractSet[str], 
         raise errors.Undesignated(errors=refused)
 
 
-def _check_times(bodies: Sequence[Record], principal: Principal, where: Sequence[str]) -> None:
+def _check_times(bodies: Sequence[Proposal], principal: Principal, where: Sequence[str]) -> None:
     dated = [(body.created_at, at) for body, at in zip(bodies, where, strict=True) if body.created_at is not None]
     if not dated:
         return
