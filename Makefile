@@ -4,6 +4,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+POSTGRES ?= embedded
 
 .PHONY: help run demo test check lint format types imports lock clean
 
@@ -39,14 +40,16 @@ imports: $(STAMP)
 
 check: lint types imports  ## format, lint, types, imports
 
-test: check  ## everything CI runs
-	$(BIN)/pytest -n 2
+test: check  ## everything CI runs (POSTGRES=container: on the Postgres image; TEST_DATABASE_URL=…: on another)
+	$(BIN)/pytest -n 2 --postgres=$(POSTGRES)
 
 lock:  ## pin the dependencies anew (needs uv on the PATH)
 	uv pip compile pyproject.toml --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
 	  --no-emit-index-url --no-emit-find-links --quiet -o requirements.lock
 	uv pip compile pyproject.toml --extra dev --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
 	  --no-emit-index-url --no-emit-find-links --quiet -c requirements.lock -o requirements-dev.lock
+	echo hatchling | uv pip compile - --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
+	  --no-emit-index-url --no-emit-find-links --quiet -c requirements-dev.lock -o requirements-build.lock
 
 clean:
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis

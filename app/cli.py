@@ -7,9 +7,7 @@ from typing import Annotated
 
 import typer
 
-from app.commands import demo, dev, log, migrate, serve, token
-from app.commands import reconcile
-from app.commands import consensus
+from app.commands import compare, consensus, demo, dev, log, migrate, reconcile, serve, token
 
 app = typer.Typer(
     name="agreement-log",
@@ -18,7 +16,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 
-_SERVICE, _LOG = "Run the service", "The log from a shell"
+_SERVICE, _LOG, _CORE = "Run the service", "The log from a shell", "The core on its own"
 
 app.command("dev", rich_help_panel=_SERVICE)(dev.dev)
 app.command("serve", rich_help_panel=_SERVICE)(serve.serve)
@@ -31,10 +29,10 @@ app.command("review", rich_help_panel=_LOG)(log.review)
 app.command("outcome", rich_help_panel=_LOG)(log.outcome)
 app.command("list", rich_help_panel=_LOG)(log.list_rows)
 app.command("rates", rich_help_panel=_LOG)(log.rates)
-app.add_typer(reconcile.app, name="reconcile")
 
-
-app.add_typer(consensus.app)
+app.command("compare", rich_help_panel=_CORE)(compare.compare)
+app.add_typer(reconcile.app, name="reconcile", rich_help_panel=_CORE)
+app.add_typer(consensus.app, name="consensus", rich_help_panel=_CORE)
 
 
 def _print_version(wanted: bool) -> None:

@@ -40,6 +40,6 @@ class Designations:
         return self._file.fault
 
 
-def designations_of(request: Request) -> Designations:
+async def designations_of(request: Request) -> Designations:
     """The list that the app was made with."""
     return cast("Designations", request.app.state.designations)

@@ -51,12 +51,16 @@ async def record(
     """
     check_proposals(bodies, principal, designated, pointer=pointer)
     where = _places(bodies, pointer)
-    rows = [{**body.model_dump(exclude_none=True)} for body in bodies]
-    database = service.database
-    async with database.transaction() if pointer is None else database.bulk_transaction() as connection:
-        with _constraints_told():
-            recorded = await store.record(connection, rows, principal.name)
-        _raise_conflicts(recorded, where)
+    rows = [body.given() for body in bodies]
+    recorded = None
+    if pointer is None:
+        recorded = await _record_new(rows[0], principal, service)
+    if recorded is None:
+        database = service.database
+        async with database.transaction() if pointer is None else database.bulk_transaction() as connection:
+            with _constraints_told():
+                recorded = await store.record(connection, rows, principal.name)
+            _raise_conflicts(recorded, where)
     created = sum(one.created for one in recorded)
     service.telemetry.rows.labels("recorded").inc(created)
     return [Stored(one.created, one.row) for one in recorded if one.row is not None]
@@ -73,6 +77,16 @@ def check_proposals(
 
 def _places(bodies: Sequence[Proposal], pointer: str | None) -> list[str]:
     return [f"{pointer}/{index}" if pointer is not None else "" for index in range(len(bodies))]
+
+
+async def _record_new(row: dict[str, Any], principal: Principal, service: Service) -> list[store.Recorded] | None:
+    """The usual case, a new decision at the time of now, in one round trip; None where it is another case."""
+    if "created_at" in row:
+        return None
+    async with service.database.statement() as connection:
+        with _constraints_told():
+            stored = await store.record_new(connection, row, principal.name)
+    return None if stored is None else [store.Recorded(created=True, row=stored, differing=())]
 
 
 def _check_designations(bodies: Sequence[Proposal], designated: AbstractSet[str], where: Sequence[str]) -> None:

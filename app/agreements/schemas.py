@@ -48,6 +48,10 @@ class Proposal(_Body):
     artifact_ref: Reference | None = None
     created_at: Instant | None = Field(None, description="a time in the past; needs the scope `import`")
 
+    def given(self) -> dict[str, Any]:
+        """The fields that have a value. Null and absent are the same here: both leave the column null."""
+        return {name: value for name in self.model_fields_set if (value := getattr(self, name)) is not None}
+
 
 class Record(Proposal):
     """One guardrail verdict, given."""
@@ -62,9 +66,9 @@ class Record(Proposal):
 def _without_null(schema: dict[str, Any]) -> None:
     """A fill may leave a field out, and never write null: the schema says so."""
     for field in schema["properties"].values():
-        [kind] = [choice for choice in field.pop("anyOf") if choice != {"type": "null"}]
+        kinds = [kind for kind in field.pop("anyOf") if kind != {"type": "null"}]
         field.pop("default", None)
-        field.update(kind)
+        field.update(kinds[0] if len(kinds) == 1 else {"anyOf": kinds})
 
 
 class Fill(_Body):

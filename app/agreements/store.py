@@ -47,6 +47,14 @@ _INSERT = f"""
     RETURNING {_COLUMNS}
 """  # noqa: S608 - the names are this module's own
 
+# The same for one row, its values as parameters: what Postgres spends on the detour through JSON is saved.
+_INSERT_ONE = f"""
+    INSERT INTO agreements ({_NAMES}, recorded_by)
+    VALUES ({", ".join(f"%s::{kind}" for _, kind in RECORDED)}, %s)
+    ON CONFLICT DO NOTHING
+    RETURNING {_COLUMNS}
+"""  # noqa: S608 - the names are this module's own
+
 # The first row of each decision that was sent, and the fields in which what was sent differs from it. A field that
 # was not sent differs only where it can never be filled later; `pr_id` can. Postgres compares: numbers by value,
 # JSON as jsonb.
@@ -81,6 +89,16 @@ class Recorded(NamedTuple):
     """The first row of the decision; None where the id that was sent belongs to another decision."""
     differing: tuple[str, ...]
     """The fields in which the row that is there differs from what was sent."""
+
+
+async def record_new(connection: AsyncConnection, row: dict[str, Any], recorded_by: str) -> Row | None:
+    """Inserts one row (keys of `RECORDED`) in one statement; None where its decision or its id is there already."""
+    sent = row if row.get("id") else {**row, "id": uuid7()}
+    checks = row.get("guardrail_checks")
+    if checks is not None:
+        sent = {**sent, "guardrail_checks": to_json(checks).decode()}
+    values = (*(sent.get(name) for name, _ in RECORDED), recorded_by)
+    return next(iter(_rows(await connection.exec_driver_sql(_INSERT_ONE, values))), None)
 
 
 async def record(connection: AsyncConnection, rows: Sequence[dict[str, Any]], recorded_by: str) -> list[Recorded]:

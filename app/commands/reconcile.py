@@ -113,7 +113,8 @@ def intake(
     from app.core.reconcile.read_input import read_input
 
     with _refusals():
-        contents = [(path.name, read_input(path, MAX_FILE_BYTES)) for path in file]
+        # One at a time: what is read of a file is small beside the file.
+        contents = ((path.name, read_input(path, MAX_FILE_BYTES)) for path in file)
         found = read(contents, source=source, dialect=_known(dialect))
     typer.echo(json_text(found.to_json()))
     if not found.rows:

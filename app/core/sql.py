@@ -25,7 +25,8 @@ MAX_LENGTH = 1_000_000
 MAX_NESTING = 150
 """Levels of brackets and CASE; sqlglot takes about fifteen Python frames for each."""
 
-# sqlglot warns about syntax it does not know by quoting the statement, and a log is no place for an answer key.
+# sqlglot warns of statements that it takes unread ("'EXPLAIN …' contains unsupported syntax"), quoting them: an answer
+# key would stand in the log.
 logging.getLogger("sqlglot").addFilter(lambda _record: False)
 
 Refusal = Literal["empty", "too_long", "too_deep", "unknown_dialect", "unparseable"]

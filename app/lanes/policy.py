@@ -47,6 +47,6 @@ class PolicyFile:
         return self._file.fault
 
 
-def policy_of(request: Request) -> PolicyFile:
+async def policy_of(request: Request) -> PolicyFile:
     """The policy file that the app was made with."""
     return cast("PolicyFile", request.app.state.policy)

@@ -17,7 +17,7 @@ from app.agreements.table import current_agreements
 from app.lanes.intervals import clopper_pearson
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from app.platform.database import Database
 
@@ -97,20 +97,33 @@ async def lane_rates(
     Arguments: `regressed_outcomes`, the policy's words, None where there is no policy; `lane`, that one alone;
     `properties`, only rows of these, None for all rows.
     """
-    conditions = [_c.created_at >= window.since, _c.created_at < window.until]
-    if lane is not None:
-        conditions.append(_c.lane == lane)
-    if properties is not None:
-        conditions.append(_c.property.in_(sorted(properties)))
+    counts, scores = statements(conditions(window, lane=lane, properties=properties))
     async with database.snapshot() as connection:
-        counted = [row._asdict() for row in await connection.execute(_COUNTS.where(*conditions))]
-        scored = [row._asdict() for row in await connection.execute(_SCORES.where(*conditions))]
+        counted = [row._asdict() for row in await connection.execute(counts)]
+        scored = [row._asdict() for row in await connection.execute(scores)]
     tiers = _sum(counted, scored)
     return {
         "window": {"since": window.since, "until": window.until},
         "rows_read": sum(tier.rows for tier in tiers.values()),
         "lanes": [_answer(key, tiers[key], regressed_outcomes) for key in sorted(tiers)],
     }
+
+
+def conditions(
+    window: Window, *, lane: str | None = None, properties: Collection[str] | None = None
+) -> list[sa.ColumnElement[bool]]:
+    """Which rows are counted."""
+    made = [_c.created_at >= window.since, _c.created_at < window.until]
+    if lane is not None:
+        made.append(_c.lane == lane)
+    if properties is not None:
+        made.append(_c.property.in_(sorted(properties)))
+    return made
+
+
+def statements(of: Sequence[sa.ColumnElement[bool]]) -> tuple[sa.Select[Any], sa.Select[Any]]:
+    """The two statements that all figures come from: the counts by word, and the scores."""
+    return _COUNTS.where(*of), _SCORES.where(*of)
 
 
 def _sum(counted: Iterable[Mapping[str, Any]], scored: Iterable[Mapping[str, Any]]) -> dict[tuple[str, str], _Tier]:

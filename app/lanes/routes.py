@@ -11,6 +11,7 @@ from app.lanes.policy import PolicyFile, policy_of
 from app.lanes.rates import Window, lane_rates
 from app.platform.fields import Word
 from app.platform.json_response import JsonResponse
+from app.platform.problems import NotFound
 from app.platform.routing import ApiRoute, TheService, declare
 from app.platform.tokens import Scope
 
@@ -40,7 +41,7 @@ async def read_lanes(query: WindowParameters, service: TheService, policy: ThePo
     "/{lane:path}",
     summary="Rates of one lane, per risk tier",
     response_model=schemas.LaneRates,
-    **declare({Scope.READ}),
+    **declare({Scope.READ}, NotFound),  # for what cannot be a lane, such as a line break
 )
 async def read_lane(
     lane: Annotated[Word, Path()], query: WindowParameters, service: TheService, policy: ThePolicy

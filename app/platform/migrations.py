@@ -54,6 +54,7 @@ def upgrade(settings: Settings, *, from_reference: bool = False, to: str = "head
     engine = migration_engine(settings.migration_url())
     try:
         with engine.connect() as connection:
+            _take_turns(connection)
             stamped, has_table = _state(connection)
             if from_reference and (stamped is not None or not has_table):
                 raise MigrationRefused(
@@ -80,9 +81,16 @@ def downgrade(settings: Settings, to: str) -> None:
     engine = migration_engine(settings.migration_url())
     try:
         with engine.connect() as connection:
+            _take_turns(connection)
             command.downgrade(config(connection), to)
     finally:
         engine.dispose()
+
+
+def _take_turns(connection: sa.Connection) -> None:
+    """Waits for whoever else migrates this database: two at once would trip over each other's half-made schema."""
+    connection.execute(sa.text("SELECT pg_advisory_lock(hashtext('agreement_log.migrate'))"))
+    connection.rollback()  # the lock is the session's, and ends with the connection
 
 
 def _state(connection: sa.Connection) -> tuple[str | None, bool]:
@@ -101,6 +109,8 @@ def _give_login(connection: sa.Connection, settings: Settings) -> None:
     if not re.fullmatch(r"[a-z_][a-z0-9_]{0,62}", login):
         raise MigrationRefused("service_login must be a lower-case name of letters, digits and underscores")
     # DDL takes no parameters; format() quotes both, and the setting keeps the password out of the statement's text.
+    # Logins belong to the cluster: another database of it may be giving the same one its password at this moment,
+    # which Postgres reports as an internal error ("tuple concurrently updated").
     connection.execute(
         sa.text("SELECT set_config('agreement_log.password', :password, true)"),
         {"password": settings.service_password.get_secret_value()},
@@ -110,11 +120,21 @@ def _give_login(connection: sa.Connection, settings: Settings) -> None:
             f"""
             DO $$
             BEGIN
-                IF NOT EXISTS (SELECT 1 FROM pg_roles WHERE rolname = '{login}') THEN
-                    CREATE ROLE {login} LOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE;
-                END IF;
-                EXECUTE format('ALTER ROLE {login} PASSWORD %L', current_setting('agreement_log.password'));
-                EXECUTE 'GRANT {WRITER_ROLE} TO {login}';
+                FOR attempt IN 1..20 LOOP
+                    BEGIN
+                        IF NOT EXISTS (SELECT 1 FROM pg_roles WHERE rolname = '{login}') THEN
+                            CREATE ROLE {login} LOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE;
+                        END IF;
+                        EXECUTE format('ALTER ROLE {login} PASSWORD %L', current_setting('agreement_log.password'));
+                        EXECUTE 'GRANT {WRITER_ROLE} TO {login}';
+                        EXIT;
+                    EXCEPTION WHEN duplicate_object OR unique_violation OR internal_error THEN
+                        IF attempt = 20 THEN
+                            RAISE;
+                        END IF;
+                        PERFORM pg_sleep(0.05);
+                    END;
+                END LOOP;
             END
             $$
             """  # noqa: S608 - the name was checked above

@@ -10,9 +10,12 @@ import json
 import re
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from app.platform.problems import FieldError, Invalid, MalformedJson, pointer_to
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 # C0 and C1 controls but tab, line feed and carriage return; DEL; surrogates that stand alone after decoding
 UNFIT = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
@@ -98,22 +101,29 @@ def _faults(root: Any, max_depth: int) -> list[FieldError]:
     pending: list[tuple[tuple[str | int, ...], Any]] = [((), root)]
     while pending:
         path, value = pending.pop()
-        kind = type(value)
-        if kind is str:
-            if UNFIT.search(value):
-                errors.append(_fault(path, "holds a control character, NUL or a lone surrogate"))
-        elif kind is _Refused:
-            errors.append(_fault(path, value.detail))
-        elif kind is dict or kind is list:
+        if (detail := _fault_of(value)) is not None:
+            errors.append(_fault(path, detail))
+        elif type(value) in (dict, list):
             if len(path) >= max_depth:
                 errors.append(_fault(path, f"is nested deeper than {max_depth} levels"))
                 continue
-            if kind is dict:
+            members: Iterable[tuple[str | int, Any]] = enumerate(value)
+            if type(value) is dict:
                 errors += [_fault(path, "has a key that cannot be kept") for key in value if UNFIT.search(key)]
-                pending += [((*path, key), member) for key, member in value.items()]
-            else:
-                pending += [((*path, index), member) for index, member in enumerate(value)]
+                members = value.items()
+            # Most members are sound leaves; a path is made only for those that are looked at again.
+            pending += [
+                ((*path, key), member)
+                for key, member in members
+                if type(member) in (dict, list) or _fault_of(member) is not None
+            ]
     return errors[::-1]
+
+
+def _fault_of(value: Any) -> str | None:
+    if type(value) is str:
+        return "holds a control character, NUL or a lone surrogate" if UNFIT.search(value) else None
+    return value.detail if type(value) is _Refused else None
 
 
 def _fault(path: tuple[str | int, ...], detail: str) -> FieldError:

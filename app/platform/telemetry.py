@@ -35,10 +35,15 @@ log = structlog.get_logger("agreement_log")
 
 def configure_logging(level: str, log_format: str) -> None:
     """Structured lines on standard error, one event a line; other libraries' records come in the same form."""
-    render = structlog.processors.JSONRenderer() if log_format == "json" else structlog.dev.ConsoleRenderer()
+    render = (
+        structlog.processors.JSONRenderer()
+        if log_format == "json"
+        else structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty())
+    )
     shared: list[Any] = [
         structlog.contextvars.merge_contextvars,
-        structlog.processors.add_log_level,
+        structlog.stdlib.add_log_level,
+        structlog.stdlib.add_logger_name,
         structlog.processors.TimeStamper(fmt="iso", utc=True),
     ]
     structlog.configure(

@@ -172,8 +172,9 @@ def test_a_batch_has_a_limit(service: LiveService) -> None:
 
 
 def test_a_property_that_is_not_designated_is_refused_and_not_named(
-    service: LiveService, capfd: pytest.CaptureFixture[str]
+    service: LiveService, caplog: pytest.LogCaptureFixture
 ) -> None:
+    caplog.set_level("DEBUG")
     service.designate("storefront")
     canary = "secret-property-canary"
     for refused in (
@@ -184,8 +185,9 @@ def test_a_property_that_is_not_designated_is_refused_and_not_named(
         assert canary not in refused.text
     assert count(service) == 0
     assert canary not in service.as_(None).get("/metrics").text
-    logged = capfd.readouterr()
-    assert canary not in logged.out + logged.err
+    logged = [str(vars(record)) for record in caplog.records if not record.name.startswith(("httpx", "httpcore"))]
+    assert any("agreement_log" in line for line in logged)
+    assert canary not in "".join(logged)
     assert service.recorded(property="storefront")["property"] == "storefront"
 
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.core.sql import MAX_LENGTH, MAX_NESTING, SqlRefused, nesting, parse_sql
+from app.core.sql import MAX_LENGTH, MAX_NESTING, SqlRefused, nesting, parse_sql, split_sql
 
 REFUSED = {
     "empty": ("", "empty"),
@@ -61,3 +61,38 @@ def test_many_statements_side_by_side_are_not_deep() -> None:
 def test_any_text_is_read_or_refused(sql: str) -> None:
     with contextlib.suppress(SqlRefused):
         assert parse_sql(sql)
+
+
+SPLITS = {
+    "literal": ("SELECT ';'; SELECT 2", ["SELECT ';'", "SELECT 2"]),
+    "comments": ("-- a;b\nSELECT 1 /* ; */; -- c;\nSELECT 2", ["SELECT 1", "SELECT 2"]),
+    "dollar_quotes": ("SELECT $t$ ; $t$; SELECT $$;$$", ["SELECT $t$ ; $t$", "SELECT $$;$$"]),
+    "quoted_name": ('SELECT ";" FROM t;', ['SELECT ";" FROM t']),
+    "nothing": (" ;; -- a\n", []),
+    "not_sql": ("what is this; really", ["what is this", "really"]),
+}
+
+
+@pytest.mark.parametrize(("text", "pieces"), SPLITS.values(), ids=SPLITS)
+def test_statements_are_split_where_the_dialect_ends_them(text: str, pieces: list[str]) -> None:
+    assert [text[s.start : s.end] for s in split_sql(text, "postgres")] == pieces
+
+
+@pytest.mark.parametrize(
+    ("text", "dialect", "reason"),
+    [
+        ("SELECT 'open", None, "unparseable"),
+        ("x" * (MAX_LENGTH + 1), None, "too_long"),
+        ("1", "klingon", "unknown_dialect"),
+    ],
+    ids=["open_quote", "too_long", "unknown_dialect"],
+)
+def test_text_that_cannot_be_split_is_refused_by_reason(text: str, dialect: str | None, reason: str) -> None:
+    with pytest.raises(SqlRefused) as refused:
+        split_sql(text, dialect)
+    assert refused.value.reason == reason
+
+
+def test_what_the_parser_does_not_know_is_not_quoted_in_a_log(caplog: pytest.LogCaptureFixture) -> None:
+    parse_sql("EXPLAIN SELECT canary", "postgres")
+    assert "canary" not in caplog.text

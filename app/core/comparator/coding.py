@@ -40,7 +40,7 @@ def code_columns(columns: Sequence[Sequence[Any]], *, round_tail: bool, bulk_fro
     `bulk_from`, from how many cells on columns of one plain type are read in bulk. Raises what hostile cells raise.
 
     >>> one, other = code_columns([[1, None, 2], [2.0, True, "2"]], round_tail=False)
-    >>> one[2] == other[0], len({*one, *other})
+    >>> bool(one[2] == other[0]), len({*one, *other})
     (True, 5)
     """
     in_bulk = sum(map(len, columns)) >= bulk_from

@@ -87,9 +87,11 @@ def _judge(case: Case) -> ItemScore:
 def _of_emptiness(case: Case) -> ItemScore | None:
     if not case.golden.rows and not case.generated.rows:
         return case.unscored("both results are empty")
-    if not case.golden.columns and (not case.generated.columns or case.level is MatchLevel.VALUES):
-        return case.unscored("the golden result has no columns")
-    return None
+    if case.golden.columns or case.level is MatchLevel.SHAPE:
+        return None
+    if case.level is MatchLevel.EXACT and case.generated.columns:
+        return case.scored(0.0, "the golden result has no columns, and the generated one has")
+    return case.unscored("the golden result has no columns")
 
 
 def _of_row_count(case: Case) -> ItemScore | None:

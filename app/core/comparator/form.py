@@ -22,7 +22,7 @@ def malformed(result: Any) -> str | None:
     """
     if not isinstance(result, ResultSet):
         return "it is not a ResultSet"
-    if len(column_names(result)) != len(result.columns):
+    if not _is_sequence(type(result.columns)) or len(column_names(result)) != len(result.columns):
         return "its columns are not a sequence of names"
     if not _is_sequence(type(result.rows)):
         return "its rows are not a sequence"

@@ -145,16 +145,23 @@ class _Search:
             yield (question.column, answer) if question.asks_golden else (answer, question.column)
 
     def _guessed(self) -> _Begun:
-        """A good pairing to fall back on: rows are told apart as if every class were matched, and most of them are."""
+        """A good pairing to fall back on: rows are told apart as if all of them were matched, and most of them are."""
         rows = self._rows
         pairs: Pairs = ()
-        for group in self._asked:
+        for group in (*self._asked, self._undecided()):
             rows = told_apart(self._golden, self._generated, rows, group)
         for _ in self._questions:
             joined = {pair: self._joined(rows, (pair,)) for pair in self._answers(pairs)}
             best = max(joined, key=lambda pair: joined[pair].matched())
             rows, pairs = joined[best], (*pairs, best)
         return self._begun(pairs, self._joined(self._rows, pairs))
+
+    def _undecided(self) -> ColumnClass:
+        """All columns that may yet go to another, as if they were one class: a wrong cell takes its column out of its
+        own, and leaves what the other rows hold together as it was."""
+        golden = set(range(len(self._golden.codes))) - {i for i, _ in self._decided}
+        generated = set(range(len(self._generated.codes))) - {j for _, j in self._decided}
+        return ColumnClass(tuple(sorted(golden)), tuple(sorted(generated)))
 
     def _hurried(self, begun: _Begun) -> _Begun:
         while begun.unfinished:

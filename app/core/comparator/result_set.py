@@ -27,4 +27,5 @@ class ResultSet:
 
     # Counts alone: a result set is printed in logs and tracebacks, and its cells must not be.
     def __repr__(self) -> str:
-        return f"ResultSet({len(self.columns)} columns, {len(self.rows)} rows)"
+        counts = (len(side) if hasattr(side, "__len__") else "no" for side in (self.columns, self.rows))
+        return "ResultSet({} columns, {} rows)".format(*counts)

@@ -25,7 +25,9 @@ NAMES: Final[dict[str, Role]] = {
 }  # fmt: skip
 _NULLS = frozenset({"", "n/a", "na", "#n/a", "null", "none", "nan", "nil", "-", "--", "\u2013", "\u2014"})
 _WORD = re.compile(r"[^\W_]+")
-_LOOK_AHEAD = 20
+_YEAR = re.compile(r"(?:19|20)[0-9]{2}")
+LOOK_AHEAD: Final = 20
+"""Records below the first that tell whether it is a header."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,8 +57,8 @@ def columns(first: Record, following: Sequence[Record]) -> Columns | None:
 
     Arguments: the first record and those below it, as `records` gives them.
     """
-    below = [record for record in following[:_LOOK_AHEAD] if record.problem is None]
-    if first.problem or not below or any(_is_value(cell) for cell in first.cells):
+    below = [record for record in following[:LOOK_AHEAD] if record.problem is None]
+    if first.problem or not below or any(_is_value(cell) for cell in _without_years(first.cells)):
         return None
     named = _by_name(first.cells)
     if named is not None:
@@ -108,6 +110,12 @@ def _completed(named: Columns, first: Record, below: Sequence[Record]) -> Column
     if label is None and named.question is None:
         label = next((i for i in free if i != number), None)
     return Columns(label, number, named.statement, named.question, width=len(first.cells))
+
+
+def _without_years(cells: Sequence[str]) -> Sequence[str]:
+    """Under `Metric, 2025, 2024` the numbers are names."""
+    named = NAMES.get(fold(cells[0])) in ("label", "question")
+    return [cell for cell in cells if not (named and _YEAR.fullmatch(cell))]
 
 
 def _is_value(cell: str) -> bool:

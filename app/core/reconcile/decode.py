@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import re
 
 _BOMS = (
     (codecs.BOM_UTF8, "utf-8"),
@@ -11,6 +12,13 @@ _BOMS = (
     (codecs.BOM_UTF16_LE, "utf-16-le"),
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
+
+
+_NOT_TEXT = (
+    (b"\xd0\xcf\x11\xe0", "the file is a workbook of the old kind; save it as .xlsx or CSV"),
+    (b"%PDF", "the file is a PDF, whose tables cannot be read as cells; save them as CSV"),
+)
+_CONTROLS = re.compile("[\x00-\x08\x0e-\x1f]")
 
 
 class NotText(ValueError):
@@ -28,14 +36,24 @@ def decode(content: bytes) -> str:
     for mark, encoding in _BOMS:
         if content.startswith(mark):
             return _checked(content[len(mark) :], encoding)
+    for mark, reason in _NOT_TEXT:
+        if content.startswith(mark):
+            raise NotText(reason)
     head = content[:4096]
     if b"\0" in head:
-        # Latin letters in UTF-16 have a zero for every other byte, and which one tells the byte order.
-        return _checked(content, "utf-16-le" if head[1::2].count(0) > head[::2].count(0) else "utf-16-be")
+        # Latin letters in UTF-16 have a zero for every other byte, and which one tells the byte order. Zeros anywhere
+        # else are a binary file, which would decode to a page of signs nobody wrote.
+        even, odd = (head[start::2].count(0) / len(head) for start in (0, 1))
+        if min(even, odd) > 0.02 or max(even, odd) < 0.1:
+            raise NotText("the file is binary, not text")
+        return _checked(content, "utf-16-le" if odd > even else "utf-16-be")
     try:
         return _checked(content, "utf-8")
     except NotText:
-        return _checked(content, "cp1252")
+        text = _checked(content, "cp1252")
+        if _CONTROLS.search(text):
+            raise NotText("the file is binary, not text") from None
+        return text
 
 
 def _checked(content: bytes, encoding: str) -> str:

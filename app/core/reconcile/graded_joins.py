@@ -44,13 +44,15 @@ def graded_joins(probes: JoinProbes | None, files: RowFiles) -> tuple[GradedJoin
     """
     if probes is None:
         return ()
-    unique = {fold(k) for k, v in probes.unique_by_model.items() if v is True} if _is_map(probes) else set()
+    model = probes.unique_by_model if isinstance(probes.unique_by_model, dict) else {}
+    unique = frozenset(fold(column) for column, declared in model.items() if declared is True)
     answers = _overlap_files(files)
+    joins = entries(Join, probes.joins)
     # An id that two joins share leads to the results of one of them, and nobody can say of which.
-    ids = Counter(fold(j.id) for j in entries(Join, probes.joins) if isinstance(j, Join) and j.id)
+    ids = Counter(fold(join.id) for join in joins if isinstance(join, Join) and join.id)
     seen: dict[str, int] = {}
     found: list[GradedJoin] = []
-    for join in entries(Join, probes.joins):
+    for join in joins:
         label = _label(join)
         seen[fold(label)] = nth = seen.get(fold(label), 0) + 1
         numbered = label if nth == 1 or label == "*" else f"{label}#{nth}"
@@ -58,12 +60,8 @@ def graded_joins(probes: JoinProbes | None, files: RowFiles) -> tuple[GradedJoin
             found.append(_unreadable(numbered))
         else:
             own = join if join.id and ids[fold(join.id)] == 1 else join.model_copy(update={"id": _NO_ID})
-            found.append(_graded(own, numbered, files, answers, frozenset(unique)))
+            found.append(_graded(own, numbered, files, answers, unique))
     return tuple(found)
-
-
-def _is_map(probes: JoinProbes) -> bool:
-    return isinstance(probes.unique_by_model, dict)
 
 
 def _label(join: Join | Malformed) -> str:

@@ -12,14 +12,14 @@ from app.core.reconcile.evidence_row import Entry, EvidenceRow, Skipped
 from app.core.reconcile.fold import fold
 from app.core.reconcile.json_rows import NotJson, json_rows
 from app.core.reconcile.prose import markdown, prose
-from app.core.reconcile.records import below_guidance, delimiter_of, records
+from app.core.reconcile.records import delimiter_of, records
 from app.core.reconcile.sql_file import sql_file
 from app.core.reconcile.statement import DIALECT
 from app.core.reconcile.table import table
 from app.core.reconcile.workbook import NotWorkbook, workbook
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from app.core.reconcile.json_text import Json
 
@@ -52,7 +52,7 @@ class Intake:
         return {"shape": self.shape, "rows": rows, "skipped": [dict(entry.to_json()) for entry in self.skipped]}
 
 
-def intake(files: Sequence[tuple[str, bytes]], *, source: str | None = None, dialect: str | None = DIALECT) -> Intake:
+def intake(files: Iterable[tuple[str, bytes]], *, source: str | None = None, dialect: str | None = DIALECT) -> Intake:
     """The rows of all `files`, with a statement joined to the number that has its label.
 
     >>> read = intake([("tiles.csv", b"Label,Value\\nQ3 Revenue,$4.2M\\n"),
@@ -104,7 +104,7 @@ def _delimited(name: str, text: str, dialect: str | None) -> Iterator[Entry]:
     delimiter = delimiter_of(text)
     if delimiter is None and '"' not in text:
         return prose(name, text, dialect)
-    return table(name, below_guidance(records(text, delimiter or _NO_DELIMITER)), dialect)
+    return table(name, records(text, delimiter or _NO_DELIMITER), dialect)
 
 
 def _merged(rows: Sequence[EvidenceRow]) -> list[EvidenceRow]:

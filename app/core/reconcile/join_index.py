@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from itertools import pairwise
-from typing import TYPE_CHECKING
+from itertools import combinations_with_replacement, pairwise
+from typing import TYPE_CHECKING, Final
 
 from app.core.reconcile.fold import fold
 from app.core.reconcile.same_table import same_table, table_name
@@ -14,74 +14,82 @@ if TYPE_CHECKING:
 
     from app.core.reconcile.graded_joins import GradedJoin
 
+MAX_REFERENCES: Final = 200
+"""Of one total. What is named beyond is taken for a join the statement does not list."""
+
+_MAX_WORDS = 12
 _ARROW = re.compile(r"\s*(?:→|⟶|⇒|->|=>|⋈|[\u2013\u2014])\s*|\s+(?:-|join|to)\s+", re.IGNORECASE)
 _NAME = re.compile(r"[\w$]+")
+
+Named = tuple[tuple["GradedJoin", ...], tuple[str, ...]]
+"""Joins of the statement, and part ids for named ones that are none of its own."""
 
 
 class JoinIndex:
     """The joins of one statement, found by id, by part, or by the tables they join.
 
-    Looked up and not searched, because a file may hold a thousand joins and a thousand totals that name them all.
+    Looked up once for each name and not searched, because a file may hold a thousand joins, all between the same two
+    tables, and a thousand totals that name them all.
     """
 
     def __init__(self, joins: Sequence[GradedJoin]) -> None:
-        self._joins = joins
+        self._joins = tuple(joins)
         self._by_name: dict[str, list[GradedJoin]] = {}
         self._by_tables: dict[frozenset[str], list[GradedJoin]] = {}
-        self._by_table: dict[str, list[GradedJoin]] = {}
+        self._known: dict[str, Named] = {}
         for join in joins:
-            self._by_name.setdefault(fold(join.part.part).removeprefix("join:"), []).append(join)
+            names = {fold(join.part.part).removeprefix("join:"), fold(join.id or "")} - {""}
+            for name in names:
+                self._by_name.setdefault(name, []).append(join)
             if join.endpoints:
-                tables = frozenset(map(table_name, join.endpoints))
-                self._by_tables.setdefault(tables, []).append(join)
-                for table in tables:
-                    self._by_table.setdefault(table, []).append(join)
-            if join.id:
-                self._by_name.setdefault(fold(join.id), []).append(join)
+                self._by_tables.setdefault(frozenset(map(table_name, join.endpoints)), []).append(join)
 
-    def dependencies(self, references: Sequence[str] | None) -> tuple[list[GradedJoin], list[str]]:
-        """The joins that `references` name, and part ids for those they name that the statement does not list.
+    def dependencies(self, references: Sequence[str] | None) -> Named:
+        """What `references` name. None, where nobody said, is every join.
 
         A reference is a join's id, its part, or tables along an arrow, each two neighbours a join. Of two joins
-        between the same tables a reference cannot mean one alone, so it stands on both. None, where nobody said, is
-        every join.
+        between the same tables a reference cannot mean one alone, so it stands on both.
         """
         if references is None:
-            return list(self._joins), []
+            return self._joins, ()
         found: dict[int, GradedJoin] = {}
-        unlisted: list[str] = []
-        for reference in references:
-            named, missing = self._named(reference)
-            found |= {id(join): join for join in named}
-            unlisted += missing
-        return list(found.values()), unlisted
+        unlisted: dict[str, None] = {}
+        named = list(dict.fromkeys(map(fold, references)))
+        for reference in named[:MAX_REFERENCES]:
+            if reference not in self._known:
+                self._known[reference] = self._look_up(reference)
+            joins, missing = self._known[reference]
+            found |= {id(join): join for join in joins}
+            unlisted |= dict.fromkeys(missing)
+        beyond = ("join:*",) if len(named) > MAX_REFERENCES else ()
+        return tuple(found.values()), (*unlisted, *beyond)
 
-    def _named(self, reference: str) -> tuple[list[GradedJoin], list[str]]:
-        folded = fold(reference).removeprefix("join:")
-        exact = self._by_name.get(folded)
-        if exact:
-            return [j for join in exact for j in (self._between(join.endpoints) if join.endpoints else [join])], []
-        tables = [table for table in _ARROW.split(reference.strip()) if table]
+    def _look_up(self, reference: str) -> Named:
+        name = reference.removeprefix("join:")
+        tables = [table for table in _ARROW.split(reference) if table]
+        if name in self._by_name:
+            exact = self._by_name[name]
+            pairs = dict.fromkeys(join.endpoints for join in exact if join.endpoints)
+            return (*(j for j in exact if not j.endpoints), *(j for pair in pairs for j in self._between(pair))), ()
         if len(tables) < 2:
-            words = set(_NAME.findall(folded))
-            near = [join for word in words for join in self._by_table.get(word, ())]
-            named = [join for join in near if join.endpoints and {table_name(e) for e in join.endpoints} <= words]
-            return named, [] if named else ["join:*"]
-        found: list[GradedJoin] = []
-        unlisted: list[str] = []
-        for pair in pairwise(tables):
-            between = self._between(pair)
-            found += between
-            if not between:
-                unlisted.append("join:" + "-".join(sorted(pair, key=fold)))
-        return found, unlisted
+            mentioned = self._mentioned(list(dict.fromkeys(_NAME.findall(name))))
+            return mentioned, () if mentioned else ("join:*",)
+        between = [(pair, self._between(pair)) for pair in pairwise(tables)]
+        missing = ("join:" + "-".join(sorted(pair)) for pair, joins in between if not joins)
+        return tuple(join for _, joins in between for join in joins), tuple(missing)
+
+    def _mentioned(self, words: list[str]) -> tuple[GradedJoin, ...]:
+        """The joins whose tables are both among the words of a predicate: `orders.customer_id = customers.id`."""
+        if len(words) > _MAX_WORDS:
+            return ()
+        pairs = (frozenset(pair) for pair in combinations_with_replacement(words, 2))
+        return tuple(join for pair in pairs for join in self._by_tables.get(pair, ()))
 
     def _between(self, tables: tuple[str, str]) -> list[GradedJoin]:
         one, other = tables
-        near = self._by_tables.get(frozenset(map(table_name, tables)), ())
         return [
             join
-            for join in near
+            for join in self._by_tables.get(frozenset(map(table_name, tables)), ())
             if join.endpoints
             and any(
                 same_table(left, one) and same_table(right, other)

@@ -12,8 +12,8 @@ if TYPE_CHECKING:
 
 def open_parts(row: RowEvidence) -> list[Part]:
     """One part for each of the four files that an `ok` run has to leave behind and that is not there to be read, and
-    one for each that says of itself that it could not read the statement. Without them a crashed check would look
-    like a clean one."""
+    one for each that says of itself that it did not read the statement, or not the whole of it. Without them a crashed
+    check would look like a clean one."""
     found: list[Part] = []
     expected = (
         ("fan_out:*", row.prepare),
@@ -24,21 +24,19 @@ def open_parts(row: RowEvidence) -> list[Part]:
     for part, loaded in expected:
         if row.ran and loaded.problem is not None:
             found.append(_open(part, loaded.file, loaded.problem))
-    if row.prepare.value is not None and not _nothing(row.prepare.value.unchecked):
+    if row.prepare.value is not None and not row.prepare.value.checked:
         found.append(_open("fan_out:*", row.prepare.file, "says that the pre-flight did not check the statement"))
     if row.receipt.value is not None:
         sections = (row.receipt.value.tables, row.receipt.value.columns)
-        if any(not _nothing(section.undetermined) for section in sections):
+        if any(section.undetermined is not None for section in sections):
             found.append(_open("receipt:*", row.receipt.file, "could not make out a section of the statement"))
     if row.probes.value is not None and row.probes.value.unreadable is not None:
         found.append(_open("join:*", row.probes.file, "could not read the statement"))
+    if row.probes.value is not None and row.probes.value.unlisted:
+        found.append(_open("join:*", row.probes.file, "lists fewer joins than the statement writes"))
     if row.judge.value is not None and row.judge.value.unreadable is not None:
         found.append(_open("literal:*", row.judge.file, "could not read the statement"))
     return found
-
-
-def _nothing(value: object) -> bool:
-    return value is None or value in (False, "") or value == []
 
 
 def _open(part: str, file: str, problem: str) -> Part:

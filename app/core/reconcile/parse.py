@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING
 
-from app.core.reconcile.columns import Columns, columns
+from app.core.reconcile.columns import Columns
 from app.core.reconcile.decode import NotText, decode
 from app.core.reconcile.evidence_row import Skipped
 from app.core.reconcile.intake import MAX_FILE_BYTES, MAX_ROWS, CannotRead
 from app.core.reconcile.parse_value import parse_value
-from app.core.reconcile.records import below_guidance, delimiter_of, records
+from app.core.reconcile.records import delimiter_of, records
 from app.core.reconcile.statement import DIALECT, statement
-from app.core.reconcile.table import by_header
+from app.core.reconcile.table import by_header, headed, misaligned
 
 if TYPE_CHECKING:
     from decimal import Decimal
@@ -61,18 +62,19 @@ def parse(name: str, content: bytes, *, dialect: str | None = DIALECT) -> Labell
         text = decode(content)
     except NotText as error:
         raise CannotRead(f"{name}: {error}") from None
-    found = list(below_guidance(records(text, delimiter_of(text) or ",")))
+    header, below = headed(records(text, delimiter_of(text) or ","))
+    found = list(islice(below, MAX_ROWS + 1))
     if len(found) > MAX_ROWS:
         raise CannotRead(f"{name}: more than {MAX_ROWS:,} rows in one run; divide it")
-    header = columns(found[0], found[1:]) if found else None
     where = header or Columns(label=0, number=1)
     rows: list[LabelledNumber] = []
     skipped: list[Skipped] = []
-    for record in found[1:] if header else found:
+    for record in found:
         fields = by_header(where, record.cells)
         label, value = fields.label or fields.question, fields.value
-        if record.problem or not label or value is None:
-            skipped.append(Skipped(name, record.line, record.problem or "no label with a value beside it"))
+        problem = record.problem or misaligned(header, record.cells, dialect)
+        if problem or not label or value is None:
+            skipped.append(Skipped(name, record.line, problem or "no label with a value beside it"))
             continue
         context = [cell for cell in fields.context if statement(cell, dialect).kind == "not_sql"]
         glued = f"{label} ({', '.join(context)})" if context else label

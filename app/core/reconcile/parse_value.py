@@ -41,8 +41,9 @@ _CODE_LIST = (
     "USD UYU UZS VES VND VUV WST XAF XCD XOF XPF YER ZAR ZMW ZWL"
 )
 _CODES = _CODE_LIST.split()
-_SIGNS = "[$\u00a2-\u00a5\u20a0-\u20cf\u0e3f\ufdfc]"
-_CURRENCY = rf"(?:(?:[A-Z]{{1,3}})?{_SIGNS}|Rs\.?|(?i:{'|'.join(_CODES)})(?![A-Za-z]))"
+# Without the cent sign, which divides by a hundred.
+_SIGNS = "[$\u00a3-\u00a5\u20a0-\u20cf\u0e3f\ufdfc]"
+_CURRENCY = rf"(?:(?:[A-Z]{{1,3}})?{_SIGNS}|(?i:Rs)\.?|(?i:{'|'.join(_CODES)})(?![A-Za-z]))"
 _BODY = rf"(?P<body>(?:[0-9](?:[0-9.,]|{_GROUP_SPACE}(?=[0-9]))*|\.[0-9]+))(?P<exponent>[eE][+-]?[0-9]{{1,2}})?"
 _NUMBER = re.compile(
     rf"(?P<sign>[-+])?{_SPACE}(?P<before>{_CURRENCY})?{_SPACE}(?P<inner_sign>[-+])?(?P<open>\()?{_SPACE}"

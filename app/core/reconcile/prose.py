@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import io
 import re
 from typing import TYPE_CHECKING
 
 from app.core.reconcile.columns import role_of
 from app.core.reconcile.evidence_row import Entry, Skipped
+from app.core.reconcile.lines import lines
 from app.core.reconcile.sql_file import sql_file
 from app.core.reconcile.statement import DIALECT, statement
 from app.core.reconcile.table import text_entry
@@ -49,7 +49,7 @@ def markdown(file: str, text: str, dialect: str | None = DIALECT) -> Iterator[En
     above = True
     block: list[str] = []
     opened = 0
-    for line, raw in enumerate(io.StringIO(text), 1):
+    for line, raw in enumerate(lines(text), 1):
         content = raw.strip()
         mark = _FENCE.match(content)
         if fence is not None:
@@ -72,7 +72,7 @@ def markdown(file: str, text: str, dialect: str | None = DIALECT) -> Iterator[En
 
 
 def _lines(text: str) -> Iterator[tuple[int, str]]:
-    for number, line in enumerate(io.StringIO(text), 1):
+    for number, line in enumerate(lines(text), 1):
         if content := line.strip():
             yield number, content
 

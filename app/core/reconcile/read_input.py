@@ -25,13 +25,12 @@ def read_input(path: Path, limit: int) -> bytes:
         raise CannotOpen(f"{path}: not found") from None
     except OSError as error:
         raise CannotOpen(f"{path}: {error.strerror}") from None
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise CannotOpen(f"{path}: is no regular file")
     with os.fdopen(descriptor, "rb") as file:
-        status = os.fstat(descriptor)
-        if not stat.S_ISREG(status.st_mode):
-            raise CannotOpen(f"{path}: is no regular file")
-        if status.st_size > limit:
-            raise CannotOpen(f"{path}: larger than {limit // 1_000_000} MB; divide it")
-        content = file.read(limit + 1)
-    if len(content) > limit:
+        # Asked first, so that what is too large is not read; and again after, since a file may grow.
+        content = b"" if (size := os.fstat(descriptor).st_size) > limit else file.read(limit + 1)
+    if max(size, len(content)) > limit:
         raise CannotOpen(f"{path}: larger than {limit // 1_000_000} MB; divide it")
     return content

@@ -91,7 +91,7 @@ def _matched(part: str, output: ReceiptOutput, read: list[ReceiptTable]) -> Part
     """A match is by shape: `sum(amount)` fits a metric over any table that has an amount. Where the metric's own tables
     are all others than the ones read, it is somebody else's."""
     sources = output.source_tables or []
-    names = [name for table in read for name in (table.ref, table.qname) if name]
+    names = [table.qname or table.ref for table in read]  # the qualified name, or `orders` would be any schema's
     if sources and not any(same_table(source, name) for source in sources for name in names):
         note = f"the metric is defined on {', '.join(sources)}, which this statement does not read"
         tables = [table.ref for table in read]
@@ -102,7 +102,7 @@ def _matched(part: str, output: ReceiptOutput, read: list[ReceiptTable]) -> Part
 
 def _every_aggregate_is_bare_count(prepare: Prepare | None) -> bool | None:
     """None where the aggregates could not be listed, and so the exemption can be neither given nor refused."""
-    if prepare is None or prepare.unchecked is not None:
+    if prepare is None or not prepare.checked:
         return None
     aggregates = entries(Aggregate, prepare.aggregates)
     readable = [a for a in aggregates if isinstance(a, Aggregate)]

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import csv
-import io
 import sys
 from dataclasses import dataclass
 from itertools import dropwhile, islice
 from typing import TYPE_CHECKING, Final
 
+from app.core.reconcile.lines import lines
+
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterable, Iterator
 
 DELIMITERS: Final = ("\t", ",", ";", "|")
+MAX_RECORD: Final = 2_000_000
+"""Characters. A quote that has not closed by then is one that somebody forgot."""
+
 _SAMPLE = 100
 _SAMPLE_CHARACTERS = 200_000
 _MAX_REREADS = 20
@@ -40,37 +44,49 @@ def records(text: str, delimiter: str) -> Iterator[Record]:
     # The standard limit of 131,072 characters is shorter than a statement may be, and passing it would lose the
     # reader's place in the middle of a record. The size of the file is the bound that holds.
     csv.field_size_limit(sys.maxsize)
-    lines = list(io.StringIO(text, newline=""))
-    start = 0
+    at, line = 0, 1
     for _ in range(_MAX_REREADS):
-        broken = yield from _read(lines, start, delimiter)
+        broken = yield from _read(text, delimiter, at, line)
         if broken is None:
             return
-        yield Record(broken + 1, (), "a quote opens on this line and never closes")
-        start = broken + 1
-    if start < len(lines):
-        yield Record(start + 1, (), "the quotes of the file cannot be paired from here on")
+        at, line = broken
+        yield Record(line - 1, (), "a quote opens on this line and never closes")
+    if at < len(text):
+        yield Record(line, (), "the quotes of the file cannot be paired from here on")
 
 
-def _read(lines: list[str], start: int, delimiter: str) -> Generator[Record, None, int | None]:
-    reader = csv.reader(lines[start:], delimiter=delimiter)
-    first = start
-    for cells in reader:
-        after = start + reader.line_num
-        if after == len(lines) and _never_closes(lines[first:after], delimiter):
-            return first
+def _read(text: str, delimiter: str, start: int, line: int) -> Generator[Record, None, tuple[int, int] | None]:
+    """The records from the character `start`, which stands on `line`; where the last one never closes its quote, what
+    is returned is the character and line below the one it begins on. No more than one record is held at a time."""
+    taken: list[str] = []
+    given_up = False
+
+    def feed() -> Iterator[str]:
+        nonlocal given_up
+        size = 0
+        for content in lines(text, start):
+            size = size + len(content) if taken else len(content)
+            taken.append(content)
+            yield content
+            if size > MAX_RECORD and taken:
+                given_up = True
+                return  # to the reader the text ends here, within the record it is reading
+
+    at = start
+    for cells in csv.reader(feed(), delimiter=delimiter):
+        after = at + sum(map(len, taken))
+        if given_up or (after == len(text) and _never_closes(taken, delimiter)):
+            return at + len(taken[0]), line + 1
         if any(stripped := [cell.strip() for cell in cells]):
-            yield Record(first + 1, tuple(stripped))
-        first = after
+            yield Record(line, tuple(stripped))
+        at, line = after, line + len(taken)
+        taken.clear()
     return None
 
 
-def _never_closes(lines: list[str], delimiter: str) -> bool:
-    try:
-        list(csv.reader(lines, delimiter=delimiter, strict=True))
-    except csv.Error as error:
-        return "unexpected end of data" in str(error)
-    return False
+def _never_closes(record: list[str], delimiter: str) -> bool:
+    """Whether a line put below the record is taken into it."""
+    return len(list(csv.reader([*record, "\n", "below"], delimiter=delimiter))) == 1
 
 
 def delimiter_of(text: str) -> str | None:

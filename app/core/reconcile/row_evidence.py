@@ -27,7 +27,7 @@ class RowEvidence:
 
     @property
     def ran(self) -> bool:
-        return self.run.value is not None and self.run.value.status == "ok"
+        return self.run.value is not None and self.run.value.ran
 
 
 def row_evidence(files: RowFiles, *, with_claims: bool) -> RowEvidence:

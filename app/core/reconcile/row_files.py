@@ -97,7 +97,8 @@ class RowFiles:
             raw = load_json(text, max_entries=MAX_ENTRIES)
         except BadJson as bad:
             return Loaded(name, None, str(bad))
-        if isinstance(raw, dict) and raw.get("error"):
+        # Unless the shape has a place for one, an error in a file is all that there is in it.
+        if isinstance(raw, dict) and raw.get("error") and "error" not in shape.model_fields:
             return Loaded(name, None, "carries an error")
         try:
             return Loaded(name, shape.model_validate(raw), None)

@@ -22,7 +22,7 @@ def run_parts(row: RowEvidence) -> list[Part]:
         return [grade("runs", "unresolved", f"there is no run record: run.json {row.run.problem}", evidence=evidence)]
     evidence = {"kind": record.kind, "remediation": record.remediation}
     match (record.status, record.rule, record.kind):
-        case ("ok", _, _):
+        case ("ok", _, _) if record.ran:
             return [
                 grade("runs", "confirmed", "the statement ran", evidence=evidence),
                 grade("scope", "confirmed", "the semantic model exposes everything the statement names"),

@@ -16,12 +16,18 @@ class _Shape(BaseModel):
 
 
 class RunRecord(_Shape):
-    """run.json. `detail` is left out: it may quote the engine, which quotes the statement."""
+    """run.json. `detail` is left out: it may quote the engine, which quotes the statement. Of an `error` only its
+    presence counts, and only against an `ok`: a failed run has one by nature."""
 
     status: str
     rule: str | None = None
     kind: str | None = None
     remediation: str | None = None
+    error: Any = None
+
+    @property
+    def ran(self) -> bool:
+        return self.status == "ok" and not self.error
 
 
 class AggregateFinding(_Shape):
@@ -40,11 +46,15 @@ class Aggregate(_Shape):
 
 
 class Prepare(_Shape):
-    """statement-prepare.json. `unchecked` is null when everything was checked."""
+    """statement-prepare.json. `unchecked` is null, or an empty list, when everything was checked."""
 
     aggregates: list[Any]
     findings: list[Any] | None = None
     unchecked: Any = None
+
+    @property
+    def checked(self) -> bool:
+        return self.unchecked is None or self.unchecked == []
 
 
 class Section(_Shape):
@@ -114,13 +124,17 @@ class DroppedRowsProbe(_Shape):
 
 
 class JoinProbes(_Shape):
-    """join-probes.json. `unreadable` is null when the statement could be read."""
+    """join-probes.json. `unreadable` is null when the statement could be read; `dropped` counts joins left out."""
 
     joins: list[Any]
     joins_written: int | None = None
     dropped: int | None = None
     unique_by_model: Any = None
     unreadable: Any = None
+
+    @property
+    def unlisted(self) -> bool:
+        return bool(self.dropped) or (self.joins_written or 0) > len(self.joins)
 
 
 class Judge(_Shape):

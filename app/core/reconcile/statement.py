@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Final, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
 from sqlglot import expressions as exp
 
 from app.core.sql import SqlRefused, parse_sql, split_sql
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 DIALECT: Final = "postgres"
 """The dialect SQL is read in when nobody names one. There is no second try in another: a text that one dialect reads
@@ -28,6 +32,7 @@ _WRITES = (
     exp.DML, exp.DDL, exp.Into, exp.Lock, exp.Drop, exp.Alter, exp.Copy, exp.TruncateTable, exp.LoadData, exp.Grant,
     exp.Revoke,
 )  # fmt: skip
+_PLAIN_WRITES = (exp.Insert, exp.Update, exp.Delete, exp.Merge, exp.TruncateTable)
 _QUERIES = (exp.Select, exp.SetOperation)
 # First words after which a text is worth parsing. Of these, SELECT and WITH begin a query; the others are looked at
 # only so that a DROP is reported as what it is, and never lands in a label or a question.
@@ -77,7 +82,7 @@ def _judge(text: str, dialect: str | None) -> Statement:
         trees = parse_sql(text, dialect)
     except SqlRefused:
         return Statement("unreadable" if _looks_like_sql(text, word) else "not_sql")
-    if word in _OTHER_WORDS and not (_looks_like_sql(text, word) or isinstance(trees[0], exp.DML)):
+    if word in _OTHER_WORDS and not (_looks_like_sql(text, word) or isinstance(trees[0], _PLAIN_WRITES)):
         return Statement("not_sql")  # `Copy sold`, `Update on revenue`: English that a parser waves through
     if any(_writes(tree) for tree in trees):
         return Statement("writes")
@@ -95,23 +100,25 @@ _cached = lru_cache(maxsize=256)(_judge)
 def _is_query(tree: exp.Expr) -> bool:
     while isinstance(tree, (exp.Subquery, exp.Paren)):
         tree = tree.this
-    return isinstance(tree, _QUERIES) and bool(tree.find(exp.Select) and all(s.expressions for s in _arms(tree)))
+    # A SELECT without columns is a word at the start of a sentence.
+    return isinstance(tree, _QUERIES) and all(arm.expressions for arm in _arms(tree))
 
 
-def _arms(tree: exp.Expr) -> list[exp.Select]:
-    """The SELECTs whose rows come out. One without columns is a word at the start of a sentence."""
-    match tree:
-        case exp.Select():
-            return [tree]
-        case exp.SetOperation() | exp.Subquery() | exp.Paren():
-            return [arm for child in (tree.this, tree.args.get("expression")) if child for arm in _arms(child)]
-        case _:
-            return []
+def _arms(tree: exp.Expr) -> Iterator[exp.Select]:
+    """The SELECTs whose rows come out. On a stack of its own: a union of thousands leans as deep as it is long."""
+    waiting = [tree]
+    while waiting:
+        match waiting.pop():
+            case exp.Select() as arm:
+                yield arm
+            case exp.SetOperation() as union:
+                waiting += [union.this, union.expression]
+            case exp.Subquery() | exp.Paren() as wrapped:
+                waiting.append(wrapped.this)
 
 
 def _writes(tree: exp.Expr) -> bool:
-    # A query is DDL's cousin in no dialect, yet sqlglot hangs some of its read-only nodes under DDL.
-    return any(isinstance(node, _WRITES) and not isinstance(node, exp.Query) for node in tree.walk())
+    return any(isinstance(node, _WRITES) for node in tree.walk())
 
 
 def _looks_like_sql(text: str, word: str) -> bool:
@@ -122,19 +129,20 @@ def _looks_like_sql(text: str, word: str) -> bool:
     stripped = text.rstrip()
     if stripped.endswith("?"):
         return False
-    words = stripped.upper().split()
+    words = stripped.upper().partition(word)[2].split()
     match word:
         case "WITH":
-            return any(w == "AS" or w.startswith("AS(") for w in words)
+            return _CTE.search(stripped) is not None
         case "SELECT":
             return True
         case "COPY":
             return "'" in text or "(" in text
         case _:
-            second = words[1].strip("(;\"`'") if len(words) > 1 else ""
+            second = words[0].strip("(;\"`'") if words else ""
             return stripped.endswith(";") or second in _SECOND_WORDS.get(word, ())
 
 
+_CTE = re.compile(r"\bAS\s+(?:NOT\s+)?(?:MATERIALIZED\s*)?\(|\bAS\(", re.IGNORECASE)
 _OBJECT_LIST = (
     "TABLE VIEW INDEX SCHEMA DATABASE ROLE USER FUNCTION TYPE SEQUENCE MATERIALIZED TEMP UNIQUE OR IF POLICY TRIGGER "
     "EXTENSION ALL SYSTEM"
@@ -158,7 +166,7 @@ def _first_word(text: str) -> str:
     """The first word behind comments, opening brackets and blank space, in capitals."""
     at, end = 0, len(text)
     while at < end:
-        if text[at].isspace() or text[at] in "(\ufeff\u200b":
+        if text[at].isspace() or text[at] == "(":
             at += 1
         elif text.startswith("--", at):
             newline = text.find("\n", at)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from itertools import chain, islice
 from typing import TYPE_CHECKING
 
-from app.core.reconcile.columns import Columns, columns, is_null
+from app.core.reconcile.columns import LOOK_AHEAD, Columns, columns, is_null
 from app.core.reconcile.evidence_row import Entry, EvidenceRow, Skipped
 from app.core.reconcile.parse_value import parse_value
 from app.core.reconcile.records import below_guidance
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from app.core.reconcile.records import Record
 
 NO_VALUE = "the value is neither a number nor a statement"
+FURTHER = "the row has another statement, and only its first was taken"
 NO_LABEL = "the number has no label"
 DIVIDED = "the number seems divided by its own commas: it has to stand in quotes"
 UNQUOTED = "a statement beside other cells has to stand in quotes, or its own commas divide it"
@@ -48,17 +50,30 @@ def table(file: str, found: Iterable[Record], dialect: str | None = DIALECT) -> 
 
     Arguments: `file`, the name rows are to carry; `dialect`, for `statement`.
     """
-    rows = list(below_guidance(found))
-    header = columns(rows[0], rows[1:]) if rows else None
-    for record in rows if header is None else rows[1:]:
+    header, rows = headed(found)
+    for record in rows:
         if record.problem is not None:
             yield Skipped(file, record.line, record.problem)
-        elif divided(header or Columns(number=1), record.cells):
-            yield Skipped(file, record.line, DIVIDED)
+        elif reason := misaligned(header, record.cells, dialect):
+            yield Skipped(file, record.line, reason)
         elif header is not None:
             yield from entries(file, record.line, by_header(header, record.cells), dialect)
         else:
             yield from _by_position(file, record, dialect)
+
+
+def headed(found: Iterable[Record]) -> tuple[Columns | None, Iterator[Record]]:
+    """The header of the records `found`, None where they have none, and the records below it. No more of them are
+    looked at than it takes to tell a header.
+
+    >>> header, rows = headed(iter([]))
+    >>> header is None, list(rows)
+    (True, [])
+    """
+    rows = below_guidance(found)
+    head = list(islice(rows, LOOK_AHEAD + 1))
+    header = columns(head[0], head[1:]) if head else None
+    return header, chain(head if header is None else head[1:], rows)
 
 
 def by_header(header: Columns, cells: tuple[str, ...]) -> Fields:
@@ -92,17 +107,24 @@ def _by_position(file: str, record: Record, dialect: str | None) -> Iterator[Ent
         yield from entries(file, record.line, Fields(label=first, value=rest[0], context=context), dialect)
 
 
-def divided(header: Columns, cells: tuple[str, ...]) -> bool:
-    """Whether a row is wider than its header because `47,238,221` stood in it without quotes. Read cell by cell it
-    would be the number 47.
+def misaligned(header: Columns | None, cells: tuple[str, ...], dialect: str | None = DIALECT) -> str | None:
+    """Why a row that is wider than its header cannot be read cell by cell, None where it can.
 
-    >>> divided(Columns(label=0, number=1), ("Revenue", "47", "238", "221"))
+    `47,238,221` without quotes would be the number 47, and `SELECT a, b FROM t` the statement `SELECT a`.
+
+    >>> misaligned(Columns(label=0, number=1), ("Revenue", "47", "238", "221")) == DIVIDED
     True
     """
-    if header.number is None or sum(bool(cell) for cell in cells[header.width :]) == 0:
-        return False
-    head, tail = cells[header.number], cells[header.number + 1 : header.number + 2]
-    return bool(_HEAD.fullmatch(head) and tail and _TAIL.fullmatch(tail[0]))
+    columns = header or Columns(number=1)
+    if not any(cells[columns.width :]):
+        return None
+    if columns.number is not None:
+        head, tail = cells[columns.number], cells[columns.number + 1]
+        if _HEAD.fullmatch(head) and _TAIL.fullmatch(tail):
+            return DIVIDED
+    last = max(i for i, cell in enumerate(cells) if cell)
+    cut = any(statement(cell, dialect).kind == "select" for cell in cells[1:last])
+    return UNQUOTED if cut else None
 
 
 def text_entry(file: str, line: int, text: str, dialect: str | None = DIALECT) -> Iterator[Entry]:
@@ -123,7 +145,8 @@ def entries(file: str, line: int, fields: Fields, dialect: str | None = DIALECT)
     number = parse_value(fields.value)
     candidates = [cell for cell in (fields.statement, fields.value if number is None else None) if cell]
     kinds: list[tuple[str, Kind]] = [(cell, statement(cell, dialect).kind) for cell in (*candidates, *fields.context)]
-    trusted = next((cell for cell, kind in kinds if kind == "select"), None)
+    statements = [cell for cell, kind in kinds if kind == "select"]
+    trusted = statements[0] if statements else None
     refused = [kind for _, kind in kinds if kind not in ("select", "not_sql")]
     if fields.statement and not is_null(fields.statement) and kinds[0][1] == "not_sql":
         refused.append("other")
@@ -147,5 +170,5 @@ def entries(file: str, line: int, fields: Fields, dialect: str | None = DIALECT)
         expected=number,
         raw_value=fields.value if fields.value and fields.value != trusted else None,
     )
-    for kind in refused if trusted is None else ():
-        yield Skipped(file, line, REASONS[kind])
+    for reason in (*(REASONS[kind] for kind in refused), *(FURTHER for _ in statements[1:])):
+        yield Skipped(file, line, reason)

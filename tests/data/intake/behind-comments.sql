@@ -1,0 +1,3 @@
+/* outer /* inner */ still */
+-- and a line
+  ( SELECT 1 );

@@ -1,0 +1,2 @@
+SELECT $$a; DROP TABLE t;$$ AS x;
+SELECT $tag$ $$ ; $tag$;

@@ -1,0 +1,2 @@
+SELECT `a` FROM `t` LIMIT 5;
+SELECT 'it\'s; fine';

@@ -1,0 +1,2 @@
+SELECT * FROM orders FOR UPDATE;
+SELECT * FROM orders FOR SHARE;

@@ -1,0 +1,2 @@
+SELECT * INTO backup FROM orders;
+SELECT 1;

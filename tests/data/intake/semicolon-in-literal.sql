@@ -1,0 +1,2 @@
+SELECT ';' AS a, 'x;y' AS b;
+SELECT 2;

@@ -1,0 +1,4 @@
+SELECT count(*) FROM orders;
+
+SELECT sum(total)
+FROM orders;

@@ -1,0 +1,1 @@
+WITH gone AS (DELETE FROM orders RETURNING *) SELECT count(*) FROM gone;
