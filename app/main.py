@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
-from fastapi import APIRouter, FastAPI
+from fastapi import FastAPI
 
 from app.agreements import routes as agreements
 from app.agreements.designations import Designations
@@ -58,9 +58,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     telemetry.observe_pool(database)
     app.add_middleware(TelemetryMiddleware, telemetry=telemetry)
     problems.install(app, on_problem=lambda slug: telemetry.refused.labels(slug).inc())
-    with_evidence = APIRouter(max_body_size=settings.max_evidence_bytes)
-    with_evidence.include_router(grading.router)
-    for router in (with_evidence, agreements.router, lanes.router, public.router, operations.router):
+    for router in (grading.router, agreements.router, lanes.router, public.router, operations.router):
         app.include_router(router)
     install_openapi(app)
     return app

@@ -10,27 +10,20 @@ from app.agreements import recording
 from app.agreements.errors import DecisionConflict
 from app.agreements.first_rows import Decision, first_checks
 from app.agreements.schemas import Proposal, Record
-from app.grading.check import Check
-from app.grading.schemas import VERSION, GradeEnvelope, GuardrailChecks, RecordEnvelope
-from app.grading.verdict import Verdict, verdict_of
+from app.grading.document import Graded, graded
+from app.grading.schemas import GradeEnvelope, GuardrailChecks, RecordEnvelope
 from app.platform.problems import FieldError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from collections.abc import Set as AbstractSet
 
+    from app.grading.check import Check
     from app.grading.session import SentEvidence, Session
     from app.platform.service import Service
     from app.platform.tokens import Principal
 
 _COMPUTED = ("guardrail_verdict", "guardrail_confidence", "guardrail_checks")
-
-
-class Graded(NamedTuple):
-    """A verdict, and the document that says how it came about."""
-
-    verdict: Verdict
-    document: GuardrailChecks
 
 
 class _Judged(NamedTuple):
@@ -45,27 +38,7 @@ class _Judged(NamedTuple):
 
 async def grade(session: Session, sent: GradeEnvelope | RecordEnvelope, evidence: SentEvidence) -> Graded:
     """Grades what was sent, and records nothing."""
-    return _graded(sent, evidence, await session.grade(sent.evidence, evidence.kinds))
-
-
-def _graded(sent: GradeEnvelope | RecordEnvelope, evidence: SentEvidence, checks: Sequence[Check]) -> Graded:
-    own = tuple(
-        Check(
-            name=check.name,
-            kind="own",
-            verdict=check.verdict,
-            score=None,
-            status="given",
-            reason=check.detail,
-            summary=None,
-        )
-        for check in sent.checks
-    )
-    together = (*checks, *own)
-    document = GuardrailChecks.model_validate(
-        {"version": VERSION, "proposal": sent.proposal, "evidence_digest": evidence.digest, "checks": together}
-    )
-    return Graded(verdict_of(together), document)
+    return graded(sent, evidence.digest, await session.grade(sent.evidence, evidence.kinds))
 
 
 async def record(  # noqa: PLR0913, PLR0917 - what `recording.record` takes, and the evidence
@@ -121,7 +94,9 @@ async def _judge(
         else:
             if row.evidence not in kept:
                 kept[row.evidence] = await session.grade(row.evidence, own.kinds)
-            judged.append(_Judged(_record(row, _graded(row, own, kept[row.evidence])), ("evidence",), found=False))
+            judged.append(
+                _Judged(_record(row, graded(row, own.digest, kept[row.evidence])), ("evidence",), found=False)
+            )
     return judged
 
 
@@ -130,17 +105,17 @@ def _again(row: RecordEnvelope, evidence: SentEvidence, first: Any) -> _Judged:
     before = _document(first)
     same = before is not None and before.evidence_digest == evidence.digest
     checks = tuple(check for check in before.checks if check.kind != "own") if before is not None and same else ()
-    graded = _graded(row, evidence, checks)
+    again = graded(row, evidence.digest, checks)
     differing: list[str] = []
     if before is None or not same:
         differing.append("evidence")
     else:
         own = [check for check in before.checks if check.kind == "own"]
-        if own != [check for check in graded.document.checks if check.kind == "own"]:
+        if own != [check for check in again.document.checks if check.kind == "own"]:
             differing.append("checks")
         if before.proposal != row.proposal:
             differing.append("proposal")
-    return _Judged(_record(row, graded), tuple(differing), found=True)
+    return _Judged(_record(row, again), tuple(differing), found=True)
 
 
 def _document(first: Any) -> GuardrailChecks | None:
@@ -150,12 +125,12 @@ def _document(first: Any) -> GuardrailChecks | None:
         return None  # a row whose verdict was given
 
 
-def _record(row: RecordEnvelope, graded: Graded) -> Record:
+def _record(row: RecordEnvelope, came_of_it: Graded) -> Record:
     return Record(
         **{name: getattr(row, name) for name in Proposal.model_fields},
-        guardrail_verdict=graded.verdict.verdict,
-        guardrail_confidence=graded.verdict.confidence,
-        guardrail_checks=graded.document.model_dump(),
+        guardrail_verdict=came_of_it.verdict.verdict,
+        guardrail_confidence=came_of_it.verdict.confidence,
+        guardrail_checks=came_of_it.document.model_dump(),
     )
 
 

@@ -38,6 +38,15 @@ from app.grading.evidence import (
 FAMILIES = frozenset(get_args(FamilyCounts.model_fields["family"].annotation))
 
 
+def grade_or_fail(item: Evidence, name: str) -> Check:
+    """The check of one item of evidence, which is in error where the core has a defect or no memory is left."""
+    try:
+        return grade(item, name)
+    # The one outermost guard. The message is left out, for it may quote a cell.
+    except Exception as failure:  # noqa: BLE001
+        return failed(name, item.kind, "error", f"grading failed ({type(failure).__name__})")
+
+
 def grade(item: Evidence, name: str) -> Check:
     """The check of one item of evidence. Raises whatever the core does on a defect of its own.
 

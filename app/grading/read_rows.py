@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from pydantic import BaseModel, TypeAdapter
 
 from app.agreements.schemas import Record
+from app.grading.read_body import read_body
 from app.grading.schemas import BatchEnvelope, GradeEnvelope, RecordEnvelope
 from app.grading.session import SentEvidence, Session, SplitText
 from app.platform.problems import BodyTooLarge, FieldError, Invalid
@@ -84,7 +85,7 @@ async def _body(
         if _may_be_large(request, service):
             # Before it is read: the places are what bounds the memory that waiting evidence takes.
             await stack.enter_async_context(pool.admission())
-        yield await request.body(), stack
+        yield await read_body(request, service.settings.max_evidence_bytes), stack
 
 
 def _may_be_large(request: StrictRequest, service: Service) -> bool:

@@ -6,6 +6,7 @@ that says its verdict goes the short way, one that brings evidence goes through 
 
 from __future__ import annotations
 
+import sys
 from typing import Annotated, cast
 
 from fastapi import APIRouter, Depends, Request
@@ -16,6 +17,7 @@ from app.agreements.routes import location, to_answer
 from app.agreements.schemas import Agreement, BatchAnswer, Record
 from app.grading import graded_rows, schemas
 from app.grading.errors import EvidenceTooCostly, GradingBusy
+from app.grading.read_body import read_body
 from app.grading.read_rows import SentRows, read_grade, read_rows
 from app.grading.round_body import RoundBody
 from app.grading.session import decide_round
@@ -25,12 +27,13 @@ from app.platform.routing import BODY, ApiRoute, Caller, StrictRequest, TheServi
 from app.platform.service import Service
 from app.platform.tokens import Principal, Scope
 
-router = APIRouter(prefix="/v1", route_class=ApiRoute)
+# The limits are settings, and depend on whether there is evidence: `read_body` holds the calls to them.
+router = APIRouter(prefix="/v1", route_class=ApiRoute, max_body_size=sys.maxsize)
 
 DesignationList = Annotated[Designations, Depends(designations_of)]
 
 
-def _pool(request: Request) -> WorkerPool:
+async def _pool(request: Request) -> WorkerPool:
     return cast("WorkerPool", request.app.state.grading)
 
 
@@ -110,12 +113,7 @@ async def grade(request: StrictRequest, service: TheService, pool: Pool) -> Json
     """The same evidence is graded as it would be for a row: the same verdict, confidence and checks."""
     async with read_grade(request, service, pool) as (sent, evidence, session):
         graded = await graded_rows.grade(session, sent, evidence)
-    answer = {
-        "guardrail_verdict": graded.verdict.verdict,
-        "guardrail_confidence": graded.verdict.confidence,
-        "guardrail_checks": graded.document.model_dump(),
-    }
-    return JsonResponse(answer)
+    return JsonResponse(graded.to_answer())
 
 
 @router.post(
@@ -125,10 +123,10 @@ async def grade(request: StrictRequest, service: TheService, pool: Pool) -> Json
     response_model=schemas.RoundDecision,
     **declare({Scope.RECORD}, *EVIDENCE, body=RoundBody),
 )
-async def decide(request: StrictRequest, pool: Pool) -> JsonResponse:
+async def decide(request: StrictRequest, service: TheService, pool: Pool) -> JsonResponse:
     """The state travels with the caller: what the answer calls next is sent with the next round. Nothing is stored."""
     async with pool.admission():
-        body = await request.body()
+        body = await read_body(request, service.settings.max_evidence_bytes)
         async with pool.lend(held_bytes=len(body)) as loan:
             decision = await decide_round(loan, body)
     return JsonResponse(decision)

@@ -58,16 +58,10 @@ class _Desk:
 
     def grade(self, call: dict[str, Any], _body: bytes) -> dict[str, Any]:
         """Grades one item of what was read."""
-        from app.grading.check import failed
-        from app.grading.graders import grade
+        from app.grading.graders import grade_or_fail
 
         item = self._items[call["evidence"]][call["item"]]
-        name = f"evidence/{call['item']}"
-        try:
-            check = grade(item, name)
-        # A defect of the core, or a limit that was met: it costs this check. The message may quote a cell.
-        except Exception as failure:  # noqa: BLE001
-            check = failed(name, item.kind, "error", f"grading failed ({type(failure).__name__})")
+        check = grade_or_fail(item, f"evidence/{call['item']}")
         return {"check": check.model_dump(mode="json")}
 
     def round(self, _call: dict[str, Any], body: bytes) -> dict[str, Any]:
