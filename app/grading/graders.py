@@ -67,6 +67,8 @@ def grade(item: Evidence, name: str) -> Check:
 
 
 def _result_set(item: ResultSetEvidence, name: str) -> Check:
+    if item.golden is None and item.match not in ("bounded", "nonempty"):
+        return failed(name, item.kind, "error", f"the level {item.match} needs a golden result")
     try:
         bounds = Bounds(**item.bounds.model_dump()) if item.bounds is not None else None
     except ValueError as refused:  # its messages are its own words
