@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 POSTGRES ?= embedded
 
-.PHONY: help run demo test check lint format types imports lock clean
+.PHONY: help run demo test check lint format types imports fuzz lock clean
 
 help:  ## what there is
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -42,6 +42,9 @@ check: lint types imports  ## format, lint, types, imports
 
 test: check  ## everything CI runs (POSTGRES=container: on the Postgres image; TEST_DATABASE_URL=…: on another)
 	$(BIN)/pytest -n 2 --postgres=$(POSTGRES)
+
+fuzz: $(STAMP)  ## run 20,000 random pairs of statements and compare the rows of those called equivalent
+	$(BIN)/python tests/core/consensus/consensus_soundness.py 20000 1000
 
 lock:  ## pin the dependencies anew (needs uv on the PATH)
 	uv pip compile pyproject.toml --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \

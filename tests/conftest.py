@@ -159,14 +159,10 @@ def service(settings: Settings) -> Iterator[LiveService]:
 
 
 def settings_for(url: str, folder: Path, **changes: Any) -> Settings:
-    """Settings whose files lie in `folder`."""
-    return Settings(
-        database_url=url,
-        tokens_file=folder / "tokens.json",
-        designations_file=folder / "designations.toml",
-        policy_file=folder / "policy.toml",
-        **changes,
-    )
+    """Settings whose files lie in `folder`. The time-outs are long: a busy machine is no fault of what is tested."""
+    files = {name: folder / file for name, file in (
+        ("tokens_file", "tokens.json"), ("designations_file", "designations.toml"), ("policy_file", "policy.toml"))}  # fmt: skip
+    return Settings(database_url=SecretStr(url), **{"row_timeout_s": 15, "pool_timeout_s": 15, **files, **changes})
 
 
 def _drop(cluster_url: str, name: str) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from pathlib import Path
+from pathlib import Path  # noqa: TC003  # typer reads the annotations when a command runs
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -12,7 +12,13 @@ import typer
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-app = typer.Typer(name="consensus", help="Do several SQL statements mean the same, and if not, where do they part?", no_args_is_help=True)
+    from app.core.consensus import Candidate
+
+app = typer.Typer(
+    name="consensus",
+    help="Do several SQL statements mean the same, and if not, where do they part?",
+    no_args_is_help=True,
+)
 
 _REFUSED = 2
 
@@ -35,35 +41,69 @@ def _schema(path: Path | None) -> Any:
 
 
 @app.command()
-def compare(
-    candidates: Annotated[Path, typer.Option(help="A JSON list of candidates: {sql, in_data_model, not_in_data_model}, or strings of SQL.", exists=True, dir_okay=False)],
+def compare(  # typer makes options of them
+    candidates: Annotated[
+        Path,
+        typer.Option(
+            help="A JSON list of candidates: {sql, in_data_model, not_in_data_model}, or strings of SQL.",
+            exists=True,
+            dir_okay=False,
+        ),
+    ],
     dialect: Annotated[str | None, typer.Option(help="The SQL dialect, as sqlglot names it.")] = None,
-    schema: Annotated[Path | None, typer.Option(help="CREATE TABLE text, or .json with {table: {column: type}}.", exists=True, dir_okay=False)] = None,
+    schema: Annotated[
+        Path | None,
+        typer.Option(help="CREATE TABLE text, or .json with {table: {column: type}}.", exists=True, dir_okay=False),
+    ] = None,
     round_number: Annotated[int, typer.Option("--round", help="Which round this is.", min=1, max=3)] = 1,
-    refinement: Annotated[list[str] | None, typer.Option(help="What was added before this round; may be repeated.")] = None,
+    refinement: Annotated[
+        list[str] | None, typer.Option(help="What was added before this round; may be repeated.")
+    ] = None,
     needed: Annotated[int | None, typer.Option(help="How many must agree; four fifths unless given.")] = None,
     ordered: Annotated[bool, typer.Option("--ordered", help="The order of rows counts.")] = False,
 ) -> None:
     """Decides one round, and prints the decision as JSON. Exit code 0: consensus; 1: none; 2: not readable."""
-    from app.core.consensus import Candidate, SchemaRefused, round_of
+    from app.core.consensus import SchemaRefused, round_of
 
     try:
-        items = json.loads(candidates.read_text(encoding="utf-8"))
-        given = [c if isinstance(c, str) else Candidate(c["sql"], tuple(c.get("in_data_model", ())), tuple(c.get("not_in_data_model", ()))) for c in items]
+        given = [_candidate(item) for item in list.copy(json.loads(candidates.read_text(encoding="utf-8")))]
         known = _schema(schema)
     except (ValueError, KeyError, TypeError, AttributeError) as wrong:
         raise _fail(f"{candidates}: a JSON list of candidates is expected ({type(wrong).__name__})") from None
     try:
-        decision = round_of(given, round=round_number, refinements=refinement or (), dialect=dialect, schema=known, ordered=ordered, needed=needed)
+        decision = round_of(
+            given,
+            round=round_number,
+            refinements=refinement or (),
+            dialect=dialect,
+            schema=known,
+            ordered=ordered,
+            needed=needed,
+        )
     except (SchemaRefused, ValueError) as wrong:
         raise _fail(str(wrong)) from None
     typer.echo(json.dumps(decision.as_dict(), indent=2, ensure_ascii=False))
     raise typer.Exit(0 if decision.outcome == "consensus" else 1)
 
 
+def _candidate(item: Any) -> Candidate:
+    """A candidate from its JSON: an object, or its SQL alone. Raises `TypeError`, `KeyError` for anything else."""
+    from app.core.consensus import Candidate
+
+    fields = {"sql": item} if isinstance(item, str) else item
+    used, missed = (tuple(map(str, fields.get(k) or ())) for k in ("in_data_model", "not_in_data_model"))
+    return Candidate(str.__str__(fields["sql"]), used, missed)
+
+
 @app.command()
 def pairs(
-    cases: Annotated[Path, typer.Option(help="JSON lines of {id, left, right, schema?, dialect?, ordered?}; - reads standard input.", allow_dash=True)],
+    cases: Annotated[
+        Path,
+        typer.Option(
+            help="JSON lines of {id, left, right, schema?, dialect?, ordered?}; - reads standard input.",
+            allow_dash=True,
+        ),
+    ],
 ) -> None:
     """Compares pair after pair, and prints one JSON line for each: {id, equivalent, differences}.
 
@@ -98,17 +138,26 @@ def _pair(line: str) -> dict[str, Any]:
     case: Any = None
     try:
         case = json.loads(line)
-        left, right = case["left"], case["right"]
-        if not (isinstance(left, str) and isinstance(right, str)):
-            raise TypeError
-        found = compare_candidates([left, right], dialect=case.get("dialect"), schema=case.get("schema"), ordered=case.get("ordered") is True)
+        left, right = str.strip(case["left"]), str.strip(case["right"])  # raises for what is no text
+        found = compare_candidates(
+            [left, right], dialect=case.get("dialect"), schema=case.get("schema"), ordered=case.get("ordered") is True
+        )
     except SchemaRefused as wrong:
         return {"id": case.get("id"), "equivalent": None, "differences": [], "error": str(wrong)}
     except (ValueError, KeyError, TypeError, AttributeError):
-        return {"id": case.get("id") if isinstance(case, dict) else None, "equivalent": None, "differences": [], "error": "not a pair: id, left, right"}
+        return {
+            "id": case.get("id") if isinstance(case, dict) else None,
+            "equivalent": None,
+            "differences": [],
+            "error": "not a pair: id, left, right",
+        }
     invalid = [f"{('left', 'right')[r.index]}: {r.reason}" for r in found.readings if r.status == "invalid"]
     parted = [dataclasses.asdict(d) for p in found.parts for d in p.differences]
-    answer: dict[str, Any] = {"id": case.get("id"), "equivalent": found.equivalent, "differences": parted or _order(found)}
+    answer: dict[str, Any] = {
+        "id": case.get("id"),
+        "equivalent": found.equivalent,
+        "differences": parted or _order(found),
+    }
     return answer | {"invalid": invalid} if invalid else answer
 
 

@@ -8,14 +8,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from app.platform.problems import BodyTooLarge
+from app.platform.problems import BodyTooLarge, FieldError, Invalid
 
 if TYPE_CHECKING:
     from starlette.requests import Request
 
 
 async def read_body(request: Request, limit: int) -> bytes:
-    """The body of `request`. Raises `BodyTooLarge` as soon as it is known to have more than `limit` bytes."""
+    """The body of `request`. Raises `BodyTooLarge` as soon as it is known to have more than `limit` bytes, and
+    `Invalid` where there is none."""
     length = request.headers.get("content-length", "")
     if length.isdecimal() and int(length) > limit:
         raise BodyTooLarge
@@ -26,4 +27,6 @@ async def read_body(request: Request, limit: int) -> bytes:
         if size > limit:
             raise BodyTooLarge
         pieces.append(piece)
+    if not size:
+        raise Invalid(errors=[FieldError("is required", pointer="")])
     return b"".join(pieces)

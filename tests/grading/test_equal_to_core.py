@@ -82,9 +82,17 @@ def a_statement(rng: random.Random) -> dict[str, Any]:
 
 
 def a_consensus(rng: random.Random) -> dict[str, Any]:
-    evidence: dict[str, Any] = {"kind": "consensus", "candidates": rng.choices(STATEMENTS[:4] * 4 + STATEMENTS, k=rng.randint(2, 5))}
+    evidence: dict[str, Any] = {
+        "kind": "consensus",
+        "candidates": rng.choices(STATEMENTS[:4] * 4 + STATEMENTS, k=rng.randint(2, 5)),
+    }
     if rng.random() < 0.5:
-        evidence["schema"] = rng.choice(["CREATE TABLE t (id int primary key, a int, b int)", {"t": {"id": "int primary key", "a": "int", "b": "int"}}])
+        evidence["schema"] = rng.choice(
+            [
+                "CREATE TABLE t (id int primary key, a int, b int)",
+                {"t": {"id": "int primary key", "a": "int", "b": "int"}},
+            ]
+        )
     return evidence
 
 
@@ -94,7 +102,9 @@ def by_the_core(evidence: dict[str, Any]) -> tuple[str, float | None, str]:
         case "result_set":
             sides = [ResultSet(evidence[side]["columns"], evidence[side]["rows"]) for side in ("golden", "generated")]
             bounds = Bounds(**evidence["bounds"]) if "bounds" in evidence else None
-            score = compare_result_sets(*sides, match=evidence["match"], golden_sql=evidence.get("golden_sql"), bounds=bounds)
+            score = compare_result_sets(
+                *sides, match=evidence["match"], golden_sql=evidence.get("golden_sql"), bounds=bounds
+            )
             return "pass" if score.accuracy == 1 else "fail", score.accuracy, score.status
         case "number":
             tolerance = {"tolerance": evidence["tolerance"]} if "tolerance" in evidence else {}
@@ -110,7 +120,11 @@ def by_the_core(evidence: dict[str, Any]) -> tuple[str, float | None, str]:
         case "consensus":
             decision = round_of(evidence["candidates"], schema=evidence.get("schema"))
             largest = max(map(len, decision.classes), default=0)
-            return "pass" if decision.outcome == "consensus" else "fail", largest / len(evidence["candidates"]), "scored"
+            return (
+                "pass" if decision.outcome == "consensus" else "fail",
+                largest / len(evidence["candidates"]),
+                "scored",
+            )
     raise AssertionError(evidence["kind"])
 
 

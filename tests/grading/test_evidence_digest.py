@@ -62,5 +62,9 @@ def test_other_values_have_another_digest(one: str, other: str) -> None:
 
 def test_numbers_of_any_length_keep_their_digits() -> None:
     long = "9" * 3000
-    assert canonical_form(read_tagged_json(f"[{long}, {long}.5, 1e3999]")).decode().startswith(f'[{long},{{"$decimal":"{long}.5"}},1000')
+    assert (
+        canonical_form(read_tagged_json(f"[{long}, {long}.5, 1e3999]"))
+        .decode()
+        .startswith(f'[{long},{{"$decimal":"{long}.5"}},1000')
+    )
     assert json.loads(canonical_form([Decimal("NaN")])) == [{"$decimal": "NaN"}]

@@ -9,6 +9,7 @@ import signal
 import statistics
 import threading
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import httpx
@@ -16,6 +17,7 @@ import pytest
 
 from tests.grading.samples import CONSENSUS, NUMBER, RESULT_SET, STATEMENT, to_record
 from tests.support import LiveService, a_record
+from tests.test_crash import ServiceProcess
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -173,9 +175,13 @@ def test_a_row_of_five_thousand_files_is_graded(live: LiveService) -> None:
     assert checks_of(answer) == [("pass", "scored")]
 
 
-@pytest.mark.parametrize("text", ["SELECT 1" + " " * 1_000_000, "SELECT " + "(" * 1_000_000, "SELECT " + "a," * 500_000 + "a FROM t"])
+@pytest.mark.parametrize(
+    "text", ["SELECT 1" + " " * 1_000_000, "SELECT " + "(" * 1_000_000, "SELECT " + "a," * 500_000 + "a FROM t"]
+)
 def test_a_candidate_of_a_megabyte_is_judged(live: LiveService, text: str) -> None:
-    answer = live.as_("review-bot").post("/v1/grade", json={"evidence": [{**CONSENSUS, "candidates": [text, "SELECT 2"]}, NUMBER]})
+    answer = live.as_("review-bot").post(
+        "/v1/grade", json={"evidence": [{**CONSENSUS, "candidates": [text, "SELECT 2"]}, NUMBER]}
+    )
     assert checks_of(answer)[0][0] == "fail"
     assert checks_of(answer)[1] == ("pass", "scored")
 
@@ -185,7 +191,12 @@ def test_more_than_the_queue_holds_is_told_to_come_back(serve: Callable[..., Liv
     body = {"evidence": [slow(3)]}
 
     def post() -> httpx.Response:
-        with httpx.Client(base_url=narrow.url, headers={"Authorization": f"Bearer {narrow.tokens['review-bot']}"}, timeout=60, trust_env=False) as client:
+        with httpx.Client(
+            base_url=narrow.url,
+            headers={"Authorization": f"Bearer {narrow.tokens['review-bot']}"},
+            timeout=60,
+            trust_env=False,
+        ) as client:
             return client.post("/v1/grade", json=body)
 
     with in_background(*[post] * 6) as answers:
@@ -214,7 +225,12 @@ def test_other_requests_keep_their_latency_while_heavy_gradings_run(serve: Calla
         return found
 
     def post() -> httpx.Response:
-        with httpx.Client(base_url=busy.url, headers={"Authorization": f"Bearer {busy.tokens['review-bot']}"}, timeout=120, trust_env=False) as own:
+        with httpx.Client(
+            base_url=busy.url,
+            headers={"Authorization": f"Bearer {busy.tokens['review-bot']}"},
+            timeout=120,
+            trust_env=False,
+        ) as own:
             return own.post("/v1/grade", content=heavy, headers=JSON_TYPE)
 
     def p99(found: list[float]) -> float:
@@ -239,4 +255,30 @@ def test_a_stopped_service_leaves_no_worker(settings: Any) -> None:
         stopping.as_("review-bot").post("/v1/grade", json={"evidence": [NUMBER]})
         left = workers(stopping)
         assert left
+    assert not any(map(alive, left))
+
+
+def test_a_killed_service_leaves_no_worker(writer_url: str, tmp_path: Path) -> None:
+    """Killed in the middle of a grading, so that it can end nothing itself."""
+    service = ServiceProcess(writer_url, tmp_path)
+    try:
+        service.wait_until_ready()
+        with httpx.Client(
+            base_url=service.url, headers={"Authorization": f"Bearer {service.token}"}, trust_env=False
+        ) as client:
+            client.post("/v1/grade", json={"evidence": [NUMBER]})
+            with pytest.raises(httpx.ReadTimeout):
+                client.post("/v1/grade", json={"evidence": [slow(20)]}, timeout=0.5)
+        left = {
+            int(pid)
+            for pid in Path(f"/proc/{service.process.pid}/task").glob("*/children")
+            for pid in pid.read_text().split()
+        }
+        assert left, "there was no worker to leave behind"
+    finally:
+        service.kill()
+        service._log.close()
+    deadline = time.monotonic() + 10
+    while any(map(alive, left)) and time.monotonic() < deadline:
+        time.sleep(0.05)
     assert not any(map(alive, left))

@@ -56,7 +56,11 @@ RICH_FILES: dict[str, Any] = {
     "claims.json": {"claims": [{"name": "predicates", "status": "differs", "generated": "g", "golden": "h"}], "unreadable": {}, "temporal_predicates": {}},
     "question_fit.json": {"fit": "doubtful", "reason": "r"},
 }  # fmt: skip
-PROBES = {"j1.overlap.0.csv": "matched\n5\n", "cardinality.a.id.csv": "total,distinct_count,null_count\n9,7,1\n", "j1.dropped_rows.csv": "total,dropped\n5,1\n"}
+PROBES = {
+    "j1.overlap.0.csv": "matched\n5\n",
+    "cardinality.a.id.csv": "total,distinct_count,null_count\n9,7,1\n",
+    "j1.dropped_rows.csv": "total,dropped\n5,1\n",
+}
 
 TYPED = {
     "columns": ["a", "b", "c", "d"],
@@ -75,7 +79,16 @@ SAMPLES: dict[str, dict[str, Any]] = {
         "candidates": [{"sql": "SELECT a AS z FROM t WHERE b = 'lit'", "in_data_model": ["t.a"], "not_in_data_model": ["u"]}, "SELECT b FROM t"],
     },
 }  # fmt: skip
-SQL = ("SELECT {} FROM t", "SELECT a AS {} FROM t", "SELECT a FROM {}", "SELECT a FROM t WHERE b = '{}'", "SELECT a {} FROM (", "DROP TABLE {}", "SELECT {}(a) OVER ( FROM t", "/* {} */ SELECT 1")
+SQL = (
+    "SELECT {} FROM t",
+    "SELECT a AS {} FROM t",
+    "SELECT a FROM {}",
+    "SELECT a FROM t WHERE b = '{}'",
+    "SELECT a {} FROM (",
+    "DROP TABLE {}",
+    "SELECT {}(a) OVER ( FROM t",
+    "/* {} */ SELECT 1",
+)
 
 
 @pytest.fixture
@@ -103,7 +116,7 @@ def places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[tuple[Any, 
         yield path, False
 
 
-def planted(tree: Any, path: tuple[Any, ...], key: bool, canary: Any) -> Any:  # noqa: FBT001
+def planted(tree: Any, path: tuple[Any, ...], key: bool, canary: Any) -> Any:
     """The tree with the canary at the path, for the leaf or for the key that leads there."""
     tree = copy.deepcopy(tree)
     *way, last = path
@@ -182,7 +195,10 @@ def test_a_canary_in_any_place_of_the_evidence_is_never_seen_again(
             answer = live.as_("review-bot").post(path, content=content, headers={"Content-Type": "application/json"})
             assert answer.status_code in (400, 422), answer.text
             seen += [answer.text]
-    seen += [live.as_(None).get("/metrics").text, live.as_("dashboard").get("/v1/agreements?lane=leaks&limit=1000").text]
+    seen += [
+        live.as_(None).get("/metrics").text,
+        live.as_("dashboard").get("/v1/agreements?lane=leaks&limit=1000").text,
+    ]
     with psycopg.connect(live.settings.service_url().replace("postgresql+psycopg", "postgresql")) as connection:
         seen += [str(row) for row in connection.execute("SELECT a::text FROM agreements a").fetchall()]
     assert '"route": "/v1/agreements"' in logged.getvalue(), "the log was not read"
@@ -196,7 +212,12 @@ def test_a_canary_in_a_round_is_answered_to_its_sender_and_never_logged(live: Li
     body = {"candidates": [f"SELECT a FROM t WHERE b = '{WORD}'", "SELECT a FROM t"], "refinements": [WORD], "round": 2}
     answer = live.as_("review-bot").post("/v1/consensus/rounds", json=body)
     assert answer.json()["refinements"] == [WORD]
-    for fault in ({**body, "schema": WORD}, {**body, WORD: 1}, {**body, "candidates": [{WORD: 1}]}, {**body, "needed": WORD}):
+    for fault in (
+        {**body, "schema": WORD},
+        {**body, WORD: 1},
+        {**body, "candidates": [{WORD: 1}]},
+        {**body, "needed": WORD},
+    ):
         answer = live.as_("review-bot").post("/v1/consensus/rounds", json=fault)
         assert answer.status_code == 422
         assert WORD not in answer.text

@@ -19,7 +19,9 @@ JSON = st.recursive(
 
 @given(JSON, st.booleans(), st.booleans(), st.sampled_from([None, 1]))
 @settings(max_examples=300, deadline=None)
-def test_a_body_is_its_envelope_with_the_evidence_put_back(value: object, batch: bool, ascii_only: bool, indent: int | None) -> None:  # noqa: FBT001
+def test_a_body_is_its_envelope_with_the_evidence_put_back(
+    value: object, batch: bool, ascii_only: bool, indent: int | None
+) -> None:
     text = json.dumps(value, ensure_ascii=ascii_only, indent=indent)
     split = split_body(text.encode(), batch=batch)
     envelope = json.loads(split.envelope)
@@ -32,7 +34,7 @@ def test_a_body_is_its_envelope_with_the_evidence_put_back(value: object, batch:
 
 @given(st.text(alphabet='{}[],:"\\ 01aervidnc', max_size=40), st.booleans())
 @settings(max_examples=500, deadline=None)
-def test_text_that_is_not_json_is_refused_and_other_text_is_not(text: str, batch: bool) -> None:  # noqa: FBT001
+def test_text_that_is_not_json_is_refused_and_other_text_is_not(text: str, batch: bool) -> None:
     try:
         json.loads(text)
     except ValueError:
@@ -43,7 +45,10 @@ def test_text_that_is_not_json_is_refused_and_other_text_is_not(text: str, batch
 
 
 def test_a_key_given_twice_is_left_for_the_reader_of_the_envelope() -> None:
-    assert split_body(b'{"evidence": [1], "evidence": [2]}', batch=False) == ('{"evidence": 0, "evidence": 1}', ("[1]", "[2]"))
+    assert split_body(b'{"evidence": [1], "evidence": [2]}', batch=False) == (
+        '{"evidence": 0, "evidence": 1}',
+        ("[1]", "[2]"),
+    )
 
 
 def test_depth_is_refused_and_costs_nothing() -> None:

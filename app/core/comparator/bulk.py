@@ -40,26 +40,28 @@ def bulk_draft(column: Sequence[Any], *, round_tail: bool) -> Draft | None:
     """The draft of `column`, or None where it has to go by keys."""
     kinds = set(map(type, column))
     kinds.discard(type(None))
-    reader = _READERS.get(kinds.pop()) if len(kinds) == 1 else None
-    if reader is None:
+    if len(kinds) != 1:
         return None
+    kind = kinds.pop()
     try:
-        return reader(column, round_tail)
+        if kind in _TAILED_READERS:
+            return _TAILED_READERS[kind](column, round_tail=round_tail)
+        return _READERS[kind](column) if kind in _READERS else None
     except (pa.ArrowException, OverflowError, UnicodeEncodeError):  # a value too wide for the bulk form
         return None
 
 
-def _whole(column: Sequence[Any], _round_tail: bool) -> Draft:
+def _whole(column: Sequence[Any]) -> Draft:
     values, slots = _valid(pa.array(column, pa.int64()))
     return Draft(len(column), None, (Part("whole", values, slots),))
 
 
-def _float(column: Sequence[Any], round_tail: bool) -> Draft | None:
+def _float(column: Sequence[Any], *, round_tail: bool) -> Draft | None:
     values, slots = _valid(pa.array(column, pa.float64()))
-    return _of_floats(values, slots, len(column), round_tail)
+    return _of_floats(values, slots, len(column), round_tail=round_tail)
 
 
-def _decimal(column: Sequence[Any], round_tail: bool) -> Draft | None:
+def _decimal(column: Sequence[Any], *, round_tail: bool) -> Draft | None:
     spelled = pa.array([None if cell is None else str(cell) for cell in column], pa.string())
     unfit = pc.or_(
         pc.greater(pc.utf8_length(spelled), _PLAIN_DECIMAL_LENGTH), pc.match_substring_regex(spelled, "[^0-9.-]")
@@ -67,10 +69,10 @@ def _decimal(column: Sequence[Any], round_tail: bool) -> Draft | None:
     if pc.any(unfit).as_py():
         return None
     values, slots = _valid(spelled.cast(pa.float64()))
-    return _of_floats(values, slots, len(column), round_tail)
+    return _of_floats(values, slots, len(column), round_tail=round_tail)
 
 
-def _of_floats(values: NDArray[np.float64], slots: Ids | None, size: int, round_tail: bool) -> Draft | None:
+def _of_floats(values: NDArray[np.float64], slots: Ids | None, size: int, *, round_tail: bool) -> Draft | None:
     tiny = np.abs(values) < _SMALLEST
     if round_tail:
         if (tiny & (values != 0)).any():
@@ -118,16 +120,16 @@ def _rounded_tails(values: NDArray[np.float64]) -> NDArray[np.float64]:
     return rounded
 
 
-def _bool(column: Sequence[Any], _round_tail: bool) -> Draft:
+def _bool(column: Sequence[Any]) -> Draft:
     rows = pc.fill_null(pa.array(column, pa.bool_()).cast(pa.int8()), 2).to_numpy().astype(np.int64)
     return draft_of_keys([("bool", False), ("bool", True), NULL], rows)
 
 
-def _date(column: Sequence[Any], _round_tail: bool) -> Draft:
+def _date(column: Sequence[Any]) -> Draft:
     return _of_instants(pa.array(column, pa.date32()).cast(pa.timestamp("us")), len(column))
 
 
-def _datetime(column: Sequence[Any], _round_tail: bool) -> Draft | None:
+def _datetime(column: Sequence[Any]) -> Draft | None:
     zones = list(map(attrgetter("tzinfo"), filter(None, column)))
     if zones.count(None) < len(zones) and not all(map(_is_plain_zone, {id(zone): zone for zone in zones}.values())):
         return None
@@ -146,7 +148,7 @@ def _of_instants(instants: Any, size: int) -> Draft:
     return Draft(size, None, (Part("instant", values, slots),))
 
 
-def _text(column: Sequence[Any], _round_tail: bool) -> Draft:
+def _text(column: Sequence[Any]) -> Draft:
     texts = pa.array(column, pa.large_string())
     first = next(filter(None, column), "")
     if words_are_boolean([first]) or pc.any(pc.match_substring_regex(texts, _MAYBE_NOT_TEXT)).as_py():
@@ -181,10 +183,9 @@ def _valid(array: Any) -> tuple[NDArray[Any], Ids | None]:
     return array.drop_null().to_numpy(), slots
 
 
-_READERS: dict[type, Callable[[Sequence[Any], bool], Draft | None]] = {
+_TAILED_READERS: dict[type, Callable[..., Draft | None]] = {float: _float, Decimal: _decimal}
+_READERS: dict[type, Callable[[Sequence[Any]], Draft | None]] = {
     int: _whole,
-    float: _float,
-    Decimal: _decimal,
     bool: _bool,
     date: _date,
     datetime: _datetime,

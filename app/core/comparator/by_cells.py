@@ -90,5 +90,5 @@ def _left(names: tuple[str, ...], taken: set[int]) -> tuple[str, ...]:
 def _is_crossed(pairing: Pairing, golden: Side, generated: Side) -> bool:
     """Whether some columns have swapped names: the values say `wins` is `losses`, and the names say it is not."""
     pairs = {(golden.names[i], generated.names[j]) for i, j in pairing.pairs}
-    swapped = {(one, other) for one, other in pairs if one != other}
-    return bool(swapped) and {one for one, _ in swapped} == {other for _, other in swapped}
+    borne, answered = {other for _, other in pairs}, {one for one, _ in pairs}
+    return any(one != other and one in borne and other in answered for one, other in pairs)

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from app.core.comparator.rows import Codes, RowClasses
     from app.core.comparator.sides import Side
 
@@ -30,19 +32,31 @@ def pair_leftovers(
     other and not on values that merely occur. A column with one value on most rows agrees with any other such column
     by chance, and is paired by its name or not at all.
     """
-    height = len(golden.codes[0])
 
-    def agreement(i: int, j: int) -> float:
-        return rows.joined(golden.codes[i], generated.codes[j]).matched() / height
+    def offers(columns: Iterable[tuple[int, int]]) -> list[LeftoverPair]:
+        agreed = ((i, j, rows.joined(golden.codes[i], generated.codes[j]).matched()) for i, j in columns)
+        return [LeftoverPair(i, j, matched / len(golden.codes[i])) for i, j, matched in agreed]
 
     named = [(i, j) for i in open_golden for j in open_generated if golden.names[i] == generated.names[j]]
-    pairs = _claimed([LeftoverPair(i, j, agreement(i, j)) for i, j in named], ())
+    pairs = _claimed(offers(named), ())
     free_golden = [i for i in open_golden if i not in {pair.i for pair in pairs} and is_telling(golden.codes[i])]
     free_generated = [
         j for j in open_generated if j not in {pair.j for pair in pairs} and is_telling(generated.codes[j])
     ]
-    by_value = [LeftoverPair(i, j, agreement(i, j)) for i in free_golden for j in free_generated]
-    return _claimed([pair for pair in by_value if pair.agreement > 0.5], pairs)
+    likely = [(i, j) for i in free_golden for j in free_generated if may_agree(golden.codes[i], generated.codes[j])]
+    return _claimed([pair for pair in offers(likely) if pair.agreement > 0.5], pairs)
+
+
+def may_agree(golden: Codes, generated: Codes) -> bool:
+    """Whether two columns may agree on more than half the rows: a cheap look, for a row agrees at most where its value
+    occurs in the other column at all.
+
+    >>> may_agree(np.array([1, 2, 3]), np.array([2, 3, 4])), may_agree(np.array([1, 2]), np.array([2, 3]))
+    (True, False)
+    """
+    occurs = np.zeros(1 + max(int(golden.max()), int(generated.max())), dtype=bool)
+    occurs[generated] = True
+    return int(occurs[golden].sum()) * 2 > len(golden)
 
 
 def is_telling(codes: Codes) -> bool:

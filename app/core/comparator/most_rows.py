@@ -78,6 +78,9 @@ class _Search:
         self._asked = sorted((group for group in classes if group not in decided), key=_size)
         self._questions = [question for group in self._asked for question in _questions(group)]
         self._decided = tuple(pair for group in decided for pair in by_name(golden, generated, group))
+        settled = len(self._decided) + len(self._questions)
+        self._leftover_pairs = (len(golden.codes) - settled) * (len(generated.codes) - settled)
+        self._pair_cost = 2 * len(golden.codes[0]) + PAIR_COST
         # The most various first: rows soon stand side by side, and the rest is cheap.
         by_variety = sorted(self._decided, key=lambda pair: -golden.variety[pair[0]])
         self._rows = self._joined(rows, tuple(by_variety))
@@ -89,7 +92,7 @@ class _Search:
         while heap[0].unfinished and effort > 0:
             for begun in self._continued(heapq.heappop(heap)):
                 heapq.heappush(heap, begun)
-                effort -= 2 * len(self._golden.codes[0]) + PAIR_COST
+                effort -= self._pair_cost * (1 if begun.unfinished else 1 + self._leftover_pairs)
         stopped = heap[0].unfinished
         if stopped:
             heapq.heappush(heap, self._hurried(heap[0]))

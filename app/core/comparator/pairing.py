@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from app.core.comparator.leftovers import is_telling
+from app.core.comparator.leftovers import is_telling, may_agree
 from app.core.comparator.most_rows import most_rows
 from app.core.comparator.refinement import Equality, equal_pairing
 from app.core.comparator.rows import Aligned, RowClasses
@@ -78,7 +78,9 @@ def _may_all_pair(golden: Side, generated: Side, rows: RowClasses, classes: list
         if any(golden.names[i] == generated.names[j] for j in left_over):
             return True
         return is_telling(golden.codes[i]) and any(
-            rows.joined(golden.codes[i], generated.codes[j]).matched() * 2 > height for j in telling
+            may_agree(golden.codes[i], generated.codes[j])
+            and rows.joined(golden.codes[i], generated.codes[j]).matched() * 2 > height
+            for j in telling
         )
 
     surplus = ((group, len(group.golden) - len(group.generated)) for group in classes)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from sqlglot import exp
 
@@ -16,13 +16,26 @@ from app.core.consensus.label import label
 from app.core.consensus.normalise import SPELLING_RULES, normalise
 from app.core.consensus.read_query import read_query
 from app.core.consensus.render import names_of
-from app.core.consensus.schema import Schema
 from app.core.sql import SqlRefused, parse_sql
+
+if TYPE_CHECKING:
+    from app.core.consensus.schema import Schema
 
 Status = Literal["read", "undetermined", "invalid"]
 MAX_LENGTH = 100_000
 """Characters; sqlglot takes about a tenth of a second for so many, and reading cannot be interrupted."""
-_WRITES = (exp.Insert, exp.Update, exp.Delete, exp.Merge, exp.Create, exp.Drop, exp.Alter, exp.Into, exp.Copy, exp.TruncateTable)
+_WRITES = (
+    exp.Insert,
+    exp.Update,
+    exp.Delete,
+    exp.Merge,
+    exp.Create,
+    exp.Drop,
+    exp.Alter,
+    exp.Into,
+    exp.Copy,
+    exp.TruncateTable,
+)
 
 
 @dataclass(frozen=True)
@@ -40,9 +53,9 @@ class Canonical:
 
 def canonical(sql: str, schema: Schema, *, dialect: str | None, ordered: bool, seconds: float) -> Canonical:
     """Reads one statement. Never raises: what cannot be read or proven in time says so in `status` and `reason`."""
+    if len(sql) > MAX_LENGTH:
+        return Canonical("undetermined", "too_long", f"text {sql.strip()}", Facts(), len(sql))
     try:
-        if len(sql) > MAX_LENGTH:
-            raise SqlRefused("too_long")
         statements = parse_sql(sql, dialect)
     except SqlRefused as refused:
         if refused.reason in ("too_long", "too_deep"):
@@ -51,7 +64,7 @@ def canonical(sql: str, schema: Schema, *, dialect: str | None, ordered: bool, s
     reason = _not_one_select(statements)
     if reason is not None:
         return Canonical("invalid", reason, None, Facts(), 0)
-    return _normal_form(statements[0], Context(schema, dialect, time.monotonic() + seconds), ordered=ordered)
+    return _normal_form(sql, statements[0], Context(schema, dialect, time.thread_time() + seconds), ordered=ordered)
 
 
 def _not_one_select(statements: list[exp.Expr]) -> str | None:
@@ -62,24 +75,40 @@ def _not_one_select(statements: list[exp.Expr]) -> str | None:
     return None if isinstance(statements[0], exp.Query) else "not a SELECT"
 
 
-def _normal_form(statement: exp.Expr, ctx: Context, *, ordered: bool) -> Canonical:
+def _normal_form(sql: str, statement: exp.Expr, ctx: Context, *, ordered: bool) -> Canonical:
     nodes = sum(1 for _ in statement.walk())
     tables = tuple(sorted(t.name.lower() for t in statement.find_all(exp.Table)))
     try:
         spelled = normalise(read_query(statement, ctx), ctx, rules=SPELLING_RULES)
-        key = label(finish(normalise(spelled, ctx), ctx), ctx, ordered=ordered)
+        full = finish(normalise(spelled, ctx), ctx)
+        choice = ctx.choice
+        key = label(full, ctx, ordered=ordered)
         shown = finish(spelled, ctx)
-        label(shown, ctx)  # numbers its occurrences, for their names
-        return Canonical("read", None, key, facts_of(shown, names_of(shown, ctx)), nodes, tables)
+        ctx.choice = choice
+        as_spelled = label(shown, ctx, ordered=ordered)  # also numbers its occurrences, for their names
+        if choice:
+            key = f"choice {as_spelled} {_shape(statement)}"
+        return Canonical("read", None, key, facts_of(shown, names_of(shown, ctx), ctx), nodes, tables)
     except Unread as unread:
         reason = str(unread)
     except OutOfTime:
         reason = "out of time"
     except RecursionError:
         reason = "too_deep"
-    except Exception as fault:  # noqa: BLE001  # total by contract: a fault of ours must read as unproven, never as a verdict
+    except Exception as fault:  # total by contract: a fault of ours must read as unproven, never as a verdict  # noqa: BLE001  # total by contract: a fault of ours must read as unproven, never as a verdict
         reason = f"fault: {type(fault).__name__}"
-    return Canonical("undetermined", reason, _as_written(statement), written_facts(statement), nodes, tables)
+    try:
+        return Canonical("undetermined", reason, _as_written(statement), written_facts(statement), nodes, tables)
+    except RecursionError:  # too deep even to write down
+        return Canonical("undetermined", reason, f"text {sql.strip()}", Facts(), nodes, tables)
+
+
+def _shape(statement: exp.Expr) -> str:
+    """The tables and the inner orders of a statement that leaves a choice to the engine, which chooses by its plan:
+    such a statement is compared as spelled, and nothing is called equal that reads other tables or sorts before."""
+    tables = sorted(t.name.lower() for t in statement.find_all(exp.Table))
+    orders = sorted(o.sql(comments=False).lower() for o in statement.find_all(exp.Order) if o.parent is not statement)
+    return ",".join([*tables, *(o for o in orders if "over (" not in o)])
 
 
 def _as_written(statement: exp.Expr) -> str:
@@ -101,8 +130,14 @@ def _as_written(statement: exp.Expr) -> str:
         node.comments = None
     for identifier in list(tree.find_all(exp.Identifier)):
         role = identifier.parent
-        is_table = isinstance(role, (exp.TableAlias, exp.Table)) or (isinstance(role, exp.Column) and role.args.get("table") is identifier)
-        if is_table and identifier.name.lower() in renamed and not (isinstance(role, exp.Table) and identifier.name.lower() not in ctes):
+        is_table = isinstance(role, (exp.TableAlias, exp.Table)) or (
+            isinstance(role, exp.Column) and role.args.get("table") is identifier
+        )
+        if (
+            is_table
+            and identifier.name.lower() in renamed
+            and not (isinstance(role, exp.Table) and identifier.name.lower() not in ctes)
+        ):
             identifier.set("this", renamed[identifier.name.lower()])
         elif not identifier.args.get("quoted"):
             identifier.set("this", identifier.name.lower())

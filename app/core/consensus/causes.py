@@ -7,79 +7,17 @@ fits the cause is `unexplained`, which is said as such.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import TYPE_CHECKING, Literal
 
-from app.core.consensus.facts import Axis, Difference
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from app.core.consensus.described import Context, Field, Relation, View
+    from app.core.consensus.facts import Axis, Difference
 
 Cause = Literal["ambiguous_question", "missing_context", "conflicting_context", "grain_confusion", "unexplained"]
 StepKind = Literal["ask_user", "refine_context", "state_grain"]
-
-
-class View(Protocol):
-    @property
-    def name(self) -> str: ...
-    @property
-    def table(self) -> str: ...
-    @property
-    def primary_key(self) -> tuple[str, ...]: ...
-    @property
-    def one_row_means(self) -> str | None: ...
-    @property
-    def dedup_key(self) -> tuple[str, ...]: ...
-    @property
-    def restricted_columns(self) -> tuple[str, ...]: ...
-
-
-class Field(Protocol):
-    @property
-    def name(self) -> str: ...
-    @property
-    def view(self) -> str: ...
-    @property
-    def kind(self) -> str: ...
-    @property
-    def sql(self) -> str | None: ...
-    @property
-    def agg(self) -> str | None: ...
-    @property
-    def filters(self) -> tuple[str, ...]: ...
-
-
-class Relation(Protocol):
-    @property
-    def name(self) -> str: ...
-    @property
-    def left(self) -> str: ...
-    @property
-    def right(self) -> str: ...
-    @property
-    def cardinality(self) -> str | None: ...
-    @property
-    def join_type(self) -> str: ...
-    @property
-    def join_sql(self) -> str | None: ...
-
-
-class Lore(Protocol):
-    @property
-    def name(self) -> str: ...
-    @property
-    def text(self) -> str: ...
-
-
-class Context(Protocol):
-    """The self-contained block that the agents were given."""
-
-    @property
-    def views(self) -> tuple[View, ...]: ...
-    @property
-    def fields(self) -> tuple[Field, ...]: ...
-    @property
-    def relations(self) -> tuple[Relation, ...]: ...
-    @property
-    def lore(self) -> tuple[Lore, ...]: ...
 
 
 @dataclass(frozen=True)
@@ -153,7 +91,10 @@ def conflicting_relations(situation: Situation) -> Finding | None:
     for relations in by_ends.values():
         if len({(r.join_sql, r.join_type) for r in relations}) > 1:
             names = tuple(sorted(r.name for r in relations))
-            return Finding("conflicting_context", Step("refine_context", f"Say which relation holds here: {', '.join(names)}.", names))
+            return Finding(
+                "conflicting_context",
+                Step("refine_context", f"Say which relation holds here: {', '.join(names)}.", names),
+            )
     return None
 
 
@@ -163,13 +104,18 @@ def conflicting_metrics(situation: Situation) -> Finding | None:
     if situation.context is None or situation.difference.axis not in ("aggregates", "filters", "having"):
         return None
     views = {v.name for v in situation.views()}
-    metrics = [f for f in situation.context.fields if f.kind == "metric" and f.view in views and _mentioned(f, situation)]
+    metrics = [
+        f for f in situation.context.fields if f.kind == "metric" and f.view in views and _mentioned(f, situation)
+    ]
     for i, one in enumerate(metrics):
         for other in metrics[i + 1 :]:
             same = _columns(one) & _columns(other)
             if same and one.view == other.view and (one.agg, one.filters) != (other.agg, other.filters):
                 names = tuple(sorted((one.name, other.name)))
-                return Finding("conflicting_context", Step("refine_context", f"Say which metric is meant: {', '.join(names)}.", names))
+                return Finding(
+                    "conflicting_context",
+                    Step("refine_context", f"Say which metric is meant: {', '.join(names)}.", names),
+                )
     return None
 
 
@@ -192,7 +138,9 @@ def grain(situation: Situation) -> Finding | None:
     same_but_distinct = bool(distinct) and {x.replace("DISTINCT ", "") for x in difference.left} == {
         x.replace("DISTINCT ", "") for x in difference.right
     }
-    both_count = bool(counts) and len(counts) == len(situation.texts) and bool(difference.left) and bool(difference.right)
+    both_count = (
+        bool(counts) and len(counts) == len(situation.texts) and bool(difference.left) and bool(difference.right)
+    )
     union = axis == "set_operations" and {"UNION"} & set(situation.texts)
     if not (axis in ("distinct", "grouping") or (axis == "aggregates" and (same_but_distinct or both_count)) or union):
         return None
@@ -203,7 +151,12 @@ def grain(situation: Situation) -> Finding | None:
         names = tuple(v.name for v in stated)
         return Finding("grain_confusion", Step("state_grain", text, names), settled_by=", ".join(names))
     tables = ", ".join(situation.tables)
-    return Finding("grain_confusion", Step("state_grain", f"State what one row means, and what makes rows duplicates, in: {tables}.", situation.tables))
+    return Finding(
+        "grain_confusion",
+        Step(
+            "state_grain", f"State what one row means, and what makes rows duplicates, in: {tables}.", situation.tables
+        ),
+    )
 
 
 def _grain_of(view: View) -> str:
@@ -220,7 +173,8 @@ def described_join(situation: Situation) -> Finding | None:
     if len(found) != 1:
         return None
     relation = found[0]
-    text = f"Join {relation.left} and {relation.right} by {relation.name}: {relation.join_type.upper()} JOIN ON {relation.join_sql}."
+    how = f"{relation.join_type.upper()} JOIN ON {relation.join_sql}"
+    text = f"Join {relation.left} and {relation.right} by {relation.name}: {how}."
     return Finding("unexplained", Step("refine_context", text, (relation.name,)), settled_by=relation.name)
 
 
@@ -230,7 +184,10 @@ def missing_tables(situation: Situation) -> Finding | None:
         return None
     if situation.context is None:
         tables = ", ".join(situation.tables)
-        return Finding("missing_context", Step("refine_context", f"Fetch how these tables are related: {tables}.", situation.tables))
+        return Finding(
+            "missing_context",
+            Step("refine_context", f"Fetch how these tables are related: {tables}.", situation.tables),
+        )
     known = {_short(v.table) for v in situation.context.views}
     absent = tuple(t for t in situation.tables if t not in known)
     if absent:
@@ -259,7 +216,10 @@ def missing_metric(situation: Situation) -> Finding | None:
     if situation.difference.axis != "aggregates":
         return None
     tables = ", ".join(situation.tables)
-    return Finding("missing_context", Step("refine_context", f"Fetch the definition of the metric asked for, over: {tables}.", situation.tables))
+    return Finding(
+        "missing_context",
+        Step("refine_context", f"Fetch the definition of the metric asked for, over: {tables}.", situation.tables),
+    )
 
 
 def ambiguous(situation: Situation) -> Finding | None:
@@ -267,7 +227,9 @@ def ambiguous(situation: Situation) -> Finding | None:
     question = _QUESTIONS.get(situation.difference.axis)
     if question is None:
         return None
-    left, right = (" and ".join(side) or "nothing of the kind" for side in (situation.difference.left, situation.difference.right))
+    left, right = (
+        " and ".join(side) or "nothing of the kind" for side in (situation.difference.left, situation.difference.right)
+    )
     return Finding("ambiguous_question", Step("ask_user", f"{question} {left}, or {right}?"))
 
 

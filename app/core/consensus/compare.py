@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from app.core.consensus.canonical import Canonical, Status, canonical
 from app.core.consensus.facts import Difference, differences
 from app.core.consensus.schema import SchemaInput, read_schema
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
 SECONDS = 0.5
-"""For one statement; an ordinary one takes a few milliseconds."""
+"""Of processor time, for one statement; an ordinary one takes a few milliseconds."""
 
 
 @dataclass(frozen=True)
@@ -78,7 +81,7 @@ def compare(
     type}}`; `ordered`, whether the order of rows counts; `seconds`, the time for one statement.
     Raises `SchemaRefused` for a schema that cannot be read; nothing for whatever a candidate holds.
 
-    >>> found = compare(["SELECT a FROM t WHERE b = 1 OR b = 2", "SELECT x.a FROM t x WHERE b IN (2, 1)", "SELECT a FROM t"])
+    >>> found = compare(["SELECT a FROM t WHERE b=1 OR b=2", "SELECT a FROM t WHERE b IN (2, 1)", "SELECT a FROM t"])
     >>> found.classes
     ((0, 1), (2,))
     >>> found.parts[0].differences
@@ -121,7 +124,9 @@ def _parted(left: Canonical, right: Canonical, *, ordered: bool) -> tuple[Differ
     """The differences between two classes; never none, since they are two."""
     found = differences(left.facts, right.facts)
     if not ordered:
-        counted = tuple(d for d in found if d.axis != "ordering" or left.facts.by_axis["limit"] or right.facts.by_axis["limit"])
+        counted = tuple(
+            d for d in found if d.axis != "ordering" or left.facts.by_axis["limit"] or right.facts.by_axis["limit"]
+        )
         unsure = not counted
     else:
         unsure = not found
@@ -148,4 +153,3 @@ def _notes(read: Sequence[Canonical], classes: Sequence[Sequence[int]]) -> tuple
 def _extra(left: Sequence[str], right: Sequence[str]) -> str:
     only = sorted(set(left) ^ set(right)) or sorted(left if len(left) > len(right) else right)
     return ", ".join(only)
-

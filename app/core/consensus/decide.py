@@ -6,14 +6,18 @@ Never a vote, never a winner picked: a statement is given only when all candidat
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-from app.core.consensus.causes import Cause, Context, Situation, Step, find_cause, tables_of
+from app.core.consensus.causes import Cause, Situation, Step, find_cause, tables_of
 from app.core.consensus.compare import Candidate, Comparison, cleanest, compare
-from app.core.consensus.facts import Axis, Difference
-from app.core.consensus.schema import SchemaInput
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from app.core.consensus.described import Context
+    from app.core.consensus.facts import Axis, Difference
+    from app.core.consensus.schema import SchemaInput
 
 ROUNDS = 3
 Outcome = Literal["consensus", "disagreement", "unresolved"]
@@ -90,10 +94,10 @@ def needed_of(count: int) -> int:
     return max(2, count - count // 5)
 
 
-def round_of(
+def round_of(  # a round takes all its state by keyword  # noqa: PLR0913  # a round takes all its state by keyword
     candidates: Sequence[Candidate | str],
     *,
-    round: int = 1,  # noqa: A002  # the word of the protocol
+    round: int = 1,  # the word of the protocol  # noqa: A002  # the word of the protocol
     refinements: Sequence[str] = (),
     dialect: str | None = None,
     schema: SchemaInput | None = None,
@@ -116,7 +120,7 @@ def round_of(
 def decide(
     comparison: Comparison,
     *,
-    round: int,  # noqa: A002  # the word of the protocol
+    round: int,  # the word of the protocol  # noqa: A002  # the word of the protocol
     refinements: Sequence[str],
     context: Context | None = None,
     needed: int | None = None,
@@ -171,7 +175,10 @@ def _disputes(comparison: Comparison, context: Context | None) -> tuple[Dispute,
         tables = tables_of([*comparison.readings[part.left].facts, *comparison.readings[part.right].facts])
         for difference in part.differences:
             cause = find_cause(Situation(difference, tables, context))
-            variants = (_variant(members[part.left], difference, difference.left), _variant(members[part.right], difference, difference.right))
+            variants = (
+                _variant(members[part.left], difference, difference.left),
+                _variant(members[part.right], difference, difference.right),
+            )
             found.append(Dispute(difference.axis, variants, cause.cause, cause.settled_by, cause.step))
     return tuple(found)
 
@@ -193,8 +200,7 @@ def _message(
     lines = [f"No agreement after {ROUNDS} rounds of {len(comparison.candidates)} answers each."]
     if disputes:
         lines.append("The answers differ in:")
-        for line in dict.fromkeys(_line(d) for d in disputes):
-            lines.append(f"- {line}")
+        lines += [f"- {line}" for line in dict.fromkeys(map(_line, disputes))]
     if invalid:
         lines.append(f"{len(invalid)} of them could not be used: {', '.join(sorted({r for _, r in invalid}))}.")
     lines.append("Tried: " + ("; ".join(refinements) if refinements else "nothing was added to the context") + ".")

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Literal, get_args
+from typing import TYPE_CHECKING, Literal, get_args
 
 from sqlglot import exp
 
 from app.core.consensus.render import Names, render, render_all, render_order
-from app.core.consensus.rules.groups import is_distinct
+from app.core.consensus.rules.grouped import is_distinct
 from app.core.consensus.terms import (
     Block,
     Call,
@@ -31,6 +30,11 @@ from app.core.consensus.terms import (
     occurrences,
     subterms,
 )
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from app.core.consensus.context import Context
 
 Axis = Literal[
     "tables", "joins", "filters", "aggregates", "grouping", "distinct", "having", "windows", "set_operations",
@@ -61,6 +65,7 @@ class Facts:
 
     by_axis: dict[Axis, Counter[str]] = field(default_factory=lambda: {a: Counter() for a in AXES})
     depth: int = 0
+    ctx: Context | None = None
 
     def add(self, axis: Axis, items: Iterable[str]) -> None:
         inside = " (in a derived table)" if self.depth and axis != "tables" else ""
@@ -80,9 +85,9 @@ def differences(left: Facts, right: Facts) -> tuple[Difference, ...]:
     return tuple(found)
 
 
-def facts_of(query: Query, names: Names) -> Facts:
+def facts_of(query: Query, names: Names, ctx: Context) -> Facts:
     """The facts of a query in normal form."""
-    facts = Facts()
+    facts = Facts(ctx=ctx)
     _query(query, names, facts, top=True)
     return facts
 
@@ -101,7 +106,7 @@ def _query(query: Query, names: Names, facts: Facts, *, top: bool = False) -> No
             _block(query, names, facts, top=top)
 
 
-def _block(block: Block, names: Names, facts: Facts, *, top: bool) -> None:
+def _block(block: Block, names: Names, facts: Facts, *, top: bool) -> None:  # one line for each axis  # noqa: C901  # one branch for each kind
     for source in block.sources:
         _source(source, names, facts)
     for join in block.lefts:
@@ -131,7 +136,7 @@ def _block(block: Block, names: Names, facts: Facts, *, top: bool) -> None:
 
 
 def _grouping(block: Block, names: Names, facts: Facts) -> None:
-    if is_distinct(block):
+    if facts.ctx is not None and is_distinct(block, facts.ctx):
         over_union = any(isinstance(s.rel, Union) for s in block.sources)
         if over_union:
             facts.add("set_operations", ["UNION"])
@@ -219,8 +224,8 @@ def written_facts(statement: exp.Expr) -> Facts:
         facts.add("joins", [join.sql(comments=False)])
     clauses: tuple[tuple[Axis, type[exp.Expr]], ...] = (
         ("filters", exp.Where), ("grouping", exp.Group), ("having", exp.Having), ("windows", exp.Window),
-        ("set_operations", exp.SetOperation), ("aggregates", exp.AggFunc), ("ordering", exp.Order), ("limit", exp.Limit),
-        ("limit", exp.Fetch), ("distinct", exp.Distinct),
+        ("set_operations", exp.SetOperation), ("aggregates", exp.AggFunc), ("ordering", exp.Order),
+        ("limit", exp.Limit), ("limit", exp.Fetch), ("distinct", exp.Distinct),
     )  # fmt: skip
     for axis, kind in clauses:
         for node in statement.find_all(kind):
@@ -228,4 +233,3 @@ def written_facts(statement: exp.Expr) -> Facts:
             facts.add(axis, [text])
     facts.add("outputs", [e.unalias().sql(comments=False) for e in getattr(statement, "expressions", ())])
     return facts
-

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
-from app.core.consensus.context import Context
-from app.core.consensus.nulls import Nulls
 from app.core.consensus.normalise import tidy_terms
+from app.core.consensus.nulls import Nulls
 from app.core.consensus.rules.env import in_order
 from app.core.consensus.rules.keys import equalities, exact_classes, nullable_ids, proven_not_null
-from app.core.consensus.rules.limits import reduce_order, total_order
+from app.core.consensus.rules.limits import is_choice, reduce_order
 from app.core.consensus.terms import (
     Block,
     Call,
@@ -27,9 +27,12 @@ from app.core.consensus.terms import (
     Term,
     Union,
     rewrite,
-    rewrite_query,
+    rewrite_block,
     unique,
 )
+
+if TYPE_CHECKING:
+    from app.core.consensus.context import Context
 
 
 def finish(query: Query, ctx: Context, nulls: Nulls | None = None) -> Query:
@@ -42,8 +45,7 @@ def finish(query: Query, ctx: Context, nulls: Nulls | None = None) -> Query:
             return Minus(query.op, finish(query.left, ctx, nulls), finish(query.right, ctx, nulls))
         case Block():
             block = reduce_order(query, ctx, nulls)
-            if block.shape and total_order(block, ctx):
-                block = replace(block, shape="")
+            ctx.choice = ctx.choice or is_choice(block, ctx)
             for _ in range(3):  # a constant may make more terms equal
                 block, again = tidy_terms(_classes_as_one(block, ctx), ctx, nulls), block
                 if block == again:
@@ -68,8 +70,7 @@ def _classes_as_one(block: Block, ctx: Context) -> Block:
     if not change:
         return block
     rest = tuple(c for c in block.where if not _within(c, change))
-    new = rewrite_query(replace(block, where=rest), lambda t: change.get(t, t))
-    assert isinstance(new, Block)
+    new = rewrite_block(replace(block, where=rest), lambda t: change.get(t, t))
     return replace(new, where=(*new.where, *classes))
 
 

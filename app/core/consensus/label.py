@@ -38,7 +38,6 @@ from app.core.consensus.terms import (
 )
 
 
-
 class _Names(dict[int, str]):
     """Occurrences' names, and the texts of derived tables' columns by place: where a column stands does not matter."""
 
@@ -89,9 +88,7 @@ def _members(block: Block) -> list[tuple[int, str, Source]]:
     return found + [(j.source.id, "l", j.source) for j in block.lefts]
 
 
-def _block(
-    block: Block, names: Names, ctx: Context, *, top: bool, ordered: bool
-) -> tuple[str, tuple[str, ...]]:
+def _block(block: Block, names: Names, ctx: Context, *, top: bool, ordered: bool) -> tuple[str, tuple[str, ...]]:
     members = _members(block)
     if not members:
         return _written(block, _Names(names, _places(names)), ctx, top=top, ordered=ordered)
@@ -122,7 +119,7 @@ def _orders(colours: dict[int, str]) -> list[tuple[int, ...]]:
     return [tuple(i for group in choice for i in group) for choice in choices]
 
 
-def _refined(
+def _refined(  # what is labelled, and how  # noqa: PLR0913  # all that it is about
     block: Block, members: list[tuple[int, str, Source]], names: Names, ctx: Context, *, top: bool, ordered: bool
 ) -> dict[int, str]:
     unknown = {**names, **dict.fromkeys((m[0] for m in members), "?")}
@@ -134,10 +131,10 @@ def _refined(
     terms = [(t, occurrences(t)) for t in block_terms(block)]
     for _ in range(len(members)):
         new = {}
-        for i in colours:
+        for i, colour in colours.items():
             seen = _Names({**names, **colours, i: "@"}, places)
             said = sorted(_term(t, seen, ctx) for t, inside in terms if i in inside)
-            new[i] = _digest(colours[i] + "|" + _roles(block, i, seen, ctx, top=top, ordered=ordered) + "|".join(said))
+            new[i] = _digest(colour + "|" + _roles(block, i, seen, ctx, top=top, ordered=ordered) + "|".join(said))
         settled = len(set(new.values())) == len(set(colours.values()))
         colours = new
         if settled or len(set(colours.values())) == len(colours):
@@ -145,7 +142,9 @@ def _refined(
     return colours
 
 
-def _roles(block: Block, i: int, seen: Names, ctx: Context, *, top: bool, ordered: bool) -> str:
+def _roles(  # noqa: PLR0913  # all that it is about
+    block: Block, i: int, seen: Names, ctx: Context, *, top: bool, ordered: bool
+) -> str:  # what is labelled, and how
     """What part the terms that read occurrence `i` play: a column may be output in one and joined in another."""
     outputs = sorted(_term(o, seen, ctx) for o in block.outputs if i in occurrences(o))
     group = sorted(_term(g, seen, ctx) for g in block.group or () if i in occurrences(g))
@@ -172,9 +171,7 @@ def _rel(source: Source, names: _Names, ctx: Context) -> str:
             return f"[{text}]"
 
 
-def _written(
-    block: Block, names: _Names, ctx: Context, *, top: bool, ordered: bool
-) -> tuple[str, tuple[str, ...]]:
+def _written(block: Block, names: _Names, ctx: Context, *, top: bool, ordered: bool) -> tuple[str, tuple[str, ...]]:
     sources = []
     for source in block.sources:
         if isinstance(source.rel, Full):
@@ -186,7 +183,9 @@ def _written(
     lefts = [f"{names[j.source.id]}={_rel(j.source, names, ctx)} on {_all(j.on, names, ctx)}" for j in block.lefts]
     found = [f"from {';'.join(sorted(sources))}", f"left {';'.join(sorted(lefts))}", _all(block.where, names, ctx)]
     if block.group is not None:
-        found.append(f"group {_all(block.group, names, ctx)} {_all(block.sets, names, ctx)}")
+        keys = dict.fromkeys(_term(g, names, ctx) for g in block.group)
+        # Where a choice is left to the engine, it may choose by the order of the groups.
+        found.append(f"group {'&'.join(keys if ctx.choice else sorted(keys))} {_all(block.sets, names, ctx)}")
         found.append(f"having {_all(block.having, names, ctx)}")
     outputs = tuple(_term(o, names, ctx) for o in block.outputs)
     found.append(f"select {';'.join(sorted(outputs if top else set(outputs)))}")
@@ -194,7 +193,7 @@ def _written(
         found.append(f"pick {_all(block.pick, names, ctx)} {_order(block.order, names, ctx)}")
     if block.limited or (top and ordered):
         bounds = [_term(b, names, ctx) if b is not None else "-" for b in (block.limit, block.offset)]
-        found.append(f"order {_order(block.order, names, ctx)} {bounds} {block.ties} {block.shape}")
+        found.append(f"order {_order(block.order, names, ctx)} {bounds} {block.ties}")
     return " / ".join(found), outputs
 
 
@@ -214,7 +213,7 @@ def _name(src: int, names: Names) -> str:
     return found
 
 
-def _term(term: Term, names: Names, ctx: Context) -> str:
+def _term(term: Term, names: Names, ctx: Context) -> str:  # one branch for each kind  # noqa: C901, PLR0912  # one branch for each kind
     match term:
         case Col(src, name):
             place = getattr(names, "places", {}).get((src, name), name)

@@ -16,7 +16,6 @@ from app.core.consensus.rules.aggregates import (
 )
 from app.core.consensus.rules.env import Env, conjunction, parts
 from app.core.consensus.rules.groups import (
-    counts_duplicates,
     distinct_inside,
     false_where,
     having_to_where,
@@ -38,7 +37,6 @@ from app.core.consensus.rules.limits import (
     limit_of_one_row,
     limit_one,
     pick_to_row_number,
-    reduce_order,
     window_keys,
 )
 from app.core.consensus.rules.merging import (
@@ -49,9 +47,9 @@ from app.core.consensus.rules.merging import (
     merge_source,
     one_row_source,
     outer_to_inner,
-    prune,
     scalar_to_term,
 )
+from app.core.consensus.rules.pruning import prune
 from app.core.consensus.rules.scalar import condition, normal
 from app.core.consensus.rules.semi import (
     anti_join,
@@ -84,6 +82,7 @@ from app.core.consensus.terms import (
     Term,
     Union,
     rewrite,
+    subterms,
 )
 
 BlockRule = Callable[[Block, Context, Nulls], Block]
@@ -106,7 +105,9 @@ def tidy_terms(block: Block, ctx: Context, nulls: Nulls) -> Block:
         group=None if block.group is None else tuple(dict.fromkeys(normal(g, seen) for g in block.group)),
         sets=tuple([normal(s, Env(ctx, Nulls())) for s in block.sets]),
         having=conjuncts(block.having, Env(ctx, inside) if block.sets else seen),
-        outputs=tuple([normal(o, seen if not block.sets else Env(ctx, Nulls(nullable_all(block)))) for o in block.outputs]),
+        outputs=tuple(
+            [normal(o, seen if not block.sets else Env(ctx, Nulls(nullable_all(block)))) for o in block.outputs]
+        ),
         order=tuple([OrderKey(normal(k.term, seen), k.desc, k.nulls_first) for k in block.order]),
     )
 
@@ -205,11 +206,14 @@ def normalise(
 
 
 def _normalised_block(block: Block, ctx: Context, nulls: Nulls, rules: tuple[BlockRule, ...]) -> Query:
+    if (block, nulls, rules) in ctx.settled:
+        return block
     for _ in range(_ROUNDS):
         ctx.tick()
         block = _children(block, ctx, nulls, rules)
         changed = next((new for rule in rules if (new := rule(block, ctx, nulls)) != block), None)
         if changed is None:
+            ctx.settled.add((block, nulls, rules))
             break
         block = changed
     query = distribute(block)
@@ -248,8 +252,6 @@ def _top_subs(term: Term, change: Callable[[Term], Term]) -> Term:
 
 
 def _shallow(term: Term) -> list[Term]:
-    from app.core.consensus.terms import subterms  # noqa: PLC0415
-
     return list(subterms(term))
 
 
@@ -267,6 +269,3 @@ def _unordered(query: Query) -> Query:
     if isinstance(query, Block) and query.order and not query.limited and not query.pick:
         return replace(query, order=())
     return query
-
-
-_ = (counts_duplicates, reduce_order)

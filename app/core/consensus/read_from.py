@@ -185,7 +185,7 @@ def _join(left: From, join: exp.Join, scope: Scope, reader: FromReader) -> From:
     return left
 
 
-def _condition(
+def _condition(  # all that a join joins  # noqa: PLR0913  # all that it is about
     join: exp.Join, left: From, right: From, both: Scope, reader: FromReader, *, natural: bool, side: str
 ) -> tuple[Term, ...]:
     """The join's condition: its ON, or the equalities of USING and NATURAL, whose columns then count as one."""

@@ -1,4 +1,7 @@
-"""A whole statement: from the parsed tree to a query over numbered table occurrences."""
+"""A whole statement: from the parsed tree to a query over numbered table occurrences.
+
+One method for each clause, over one state: hence the length.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,7 @@ from sqlglot import exp
 from app.core.consensus.context import Context, Unread
 from app.core.consensus.read_from import read_from
 from app.core.consensus.read_terms import expect, number, read_order, read_term
-from app.core.consensus.scope import Cte, Entry, Pending, Read, Scope, first_outputs, output_column
+from app.core.consensus.scope import Cte, Entry, Pending, Read, Scope, columns_of
 from app.core.consensus.terms import (
     TRUE,
     Block,
@@ -36,6 +39,7 @@ _SELECT = "expressions kind with_ distinct from_ joins laterals where group havi
 
 def read_query(statement: exp.Expr, ctx: Context) -> Query:
     """`statement`, one SELECT or set operation, as a query. Raises `Unread` and `OutOfTime`."""
+    _refuse_unordered(statement)
     reader = _Reader(ctx)
     read = reader.query(statement, Scope(None, {}))
     return reader.sealed(read.query)
@@ -82,7 +86,7 @@ class _Reader:
         return Read(Block((Source(src, left.query),), where=(test,), group=mine, outputs=mine), left.names)
 
     def _columns(self, src: int, query: Query) -> list[Col]:
-        return [output_column(src, i, t) for i, t in enumerate(first_outputs(query))]
+        return list(columns_of(src, query))
 
     def _distinct(self, query: Query) -> Block:
         src = self.ctx.fresh()
@@ -116,11 +120,10 @@ class _Reader:
         where = [*found.where, *([term(node.args["where"].this)] if node.args.get("where") else [])]
         group, sets = self._group(node, scope, outputs)
         having = (term(node.args["having"].this),) if node.args.get("having") else ()
+        self._refuse_shadowed(node, scope)
         if group is None and (having or any(map(has_agg, outputs)) or _orders_by_aggregate(node)):
             group = ()
-        block = Block(
-            tuple(found.sources), tuple(found.lefts), tuple(where), group, sets, having, tuple(outputs)
-        )
+        block = Block(tuple(found.sources), tuple(found.lefts), tuple(where), group, sets, having, tuple(outputs))
         block = self._deduplicated(node, block, scope, names)
         return Read(block, tuple(names), tuple(stars))
 
@@ -141,9 +144,7 @@ class _Reader:
             scope.aliases.setdefault(names[-1], outputs[-1])
         return names, outputs, stars
 
-    def _star(
-        self, alias: str | None, scope: Scope, names: list[str], outputs: list[Term], stars: list[Entry]
-    ) -> None:
+    def _star(self, alias: str | None, scope: Scope, names: list[str], outputs: list[Term], stars: list[Entry]) -> None:
         entries = [e for e in scope.entries if alias is None or e.alias == alias]
         if not entries:
             raise Unread("a star over no table")
@@ -197,6 +198,15 @@ class _Reader:
             keys = []
         return tuple(keys), tuple(sets)
 
+    def _refuse_shadowed(self, node: exp.Select, scope: Scope) -> None:
+        """A name in HAVING or GROUP BY that is both a column and another output: dialects differ in what it means."""
+        strict = node.args.get("group") if self.ctx.dialect not in _COLUMN_FIRST else None
+        for clause in (node.args.get("having"), strict):
+            for column in clause.find_all(exp.Column) if clause is not None else ():
+                name = column.name.lower()
+                if not column.table and name in scope.aliases and scope.bare(name) not in (None, scope.aliases[name]):
+                    raise Unread("a name of two meanings")
+
     def _by_position(self, node: exp.Expr, outputs: list[Term]) -> Term | None:
         if isinstance(node, exp.Literal) and not node.args.get("is_string"):
             if not node.name.isdigit() or not 1 <= int(node.name) <= len(outputs):
@@ -230,13 +240,13 @@ class _Reader:
             return self._ordered(node, block, scope, tuple(names))
         ordered = self._ordered(node, block, scope, tuple(names))
         src = self.ctx.fresh()
-        columns = self._columns(src, block)
-        positions = {t: c for t, c in zip(block.outputs, columns, strict=True)}
+        columns = tuple(self._columns(src, block))
+        positions = dict(zip(block.outputs, columns, strict=True))
         if any(k.term not in positions for k in ordered.order):
             raise Unread("DISTINCT ordered by what is not selected")
         order = tuple(OrderKey(positions[k.term], k.desc, k.nulls_first) for k in ordered.order)
-        outer = Block((Source(src, block),), group=tuple(columns), outputs=tuple(columns), order=order)
-        return replace(outer, limit=ordered.limit, offset=ordered.offset, ties=ordered.ties, shape=ordered.shape)
+        outer = Block((Source(src, block),), group=columns, outputs=columns, order=order)
+        return replace(outer, limit=ordered.limit, offset=ordered.offset, ties=ordered.ties)
 
     def _ordered(self, node: exp.Expr, block: Block, scope: Scope, names: tuple[str, ...]) -> Block:
         outputs = list(block.outputs)
@@ -270,7 +280,7 @@ class _Reader:
         if offset is not None:
             start = self._constant(offset.expression if isinstance(offset, exp.Offset) else offset)
             block = replace(block, offset=None if start == Lit("0", "int") else start)
-        return replace(block, limit=count, ties=ties, shape=_shape(node) if limit is not None or offset is not None else "")
+        return replace(block, limit=count, ties=ties)
 
     def _constant(self, node: exp.Expr | None) -> Term:
         node = node.unnest() if node is not None else None
@@ -319,17 +329,34 @@ class _Reader:
                 return Source(source.id, self.sealed(source.rel))
 
 
-def _shape(node: exp.Expr) -> str:
-    """The tables and the inner orders beneath a limit. Where ties leave the limit a choice, an engine chooses by its
-    plan: nothing is then called equal that reads other tables or sorts them beforehand."""
-    tables = sorted(t.name.lower() for t in node.find_all(exp.Table))
-    orders = sorted(o.sql().lower() for o in node.find_all(exp.Order) if o.parent is not node)
-    return ",".join([*tables, *orders])
+# Aggregates whose value does not depend on the order of the rows.
+_ORDERLESS = (
+    exp.Count, exp.Sum, exp.Avg, exp.Min, exp.Max, exp.Stddev, exp.StddevPop, exp.StddevSamp, exp.Variance,
+    exp.VariancePop, exp.ApproxDistinct, exp.Median, exp.LogicalAnd, exp.LogicalOr, exp.CountIf,
+)  # fmt: skip
+
+
+def _refuse_unordered(statement: exp.Expr) -> None:
+    """Refuses what sees an order of rows that the statement does not give: its value is the engine's choice."""
+    for node in statement.find_all(exp.AggFunc):
+        if (
+            not isinstance(node, _ORDERLESS)
+            and node.find(exp.Order) is None
+            and not isinstance(node.parent, exp.Window)
+        ):
+            raise Unread("an aggregate that sees the order of rows")
+    for window in statement.find_all(exp.Window):
+        if window.args.get("order") is None and not isinstance(window.this.unnest(), _ORDERLESS):
+            raise Unread("a window function that sees the order of rows")
 
 
 def named_windows(node: exp.Select) -> None:
     if node.args.get("windows"):
         raise Unread("named windows")
+
+
+# Dialects that look for a column before an output of the same name in GROUP BY.
+_COLUMN_FIRST = frozenset({None, "postgres", "mysql", "sqlite", "duckdb", "tsql", "spark", "snowflake"})
 
 
 def _with_ctes(node: exp.Expr, scope: Scope) -> Scope:
@@ -348,4 +375,3 @@ def _with_ctes(node: exp.Expr, scope: Scope) -> Scope:
 def _orders_by_aggregate(node: exp.Expr) -> bool:
     order = node.args.get("order")
     return order is not None and any(isinstance(k.this.unnest(), exp.AggFunc) for k in order.expressions)
-

@@ -1,5 +1,7 @@
 """Scalar expressions: from a parsed expression to a term, its columns resolved.
 
+One handler for each kind of expression, which all call each other: hence the length.
+
 What has no form here raises `Unread`; the statement is then compared as it was written. That is also the answer to
 functions that may change from row to row, and to unknown ones, which may be aggregates.
 """
@@ -39,7 +41,8 @@ _SIMPLE: dict[type[exp.Expr], str] = {
 _PLAIN_FUNCTIONS = frozenset({
     "date", "strftime", "julianday", "time", "instr", "substr", "printf", "to_char", "to_date", "to_timestamp", "age",
     "datediff", "date_format", "left", "right", "replace", "ltrim", "rtrim", "lpad", "rpad", "make_date", "char_length",
-    "date_part", "unix_timestamp", "typeof", "json_extract", "regexp_replace", "split_part", "position", "locate", "mod",
+    "date_part", "unix_timestamp", "typeof", "json_extract", "regexp_replace", "split_part", "position", "locate",
+    "mod",
 })  # fmt: skip
 _AGGREGATES: dict[type[exp.Expr], str] = {
     exp.Count: "count", exp.Sum: "sum", exp.Avg: "avg", exp.Min: "min", exp.Max: "max",
@@ -82,7 +85,9 @@ def expect(node: exp.Expr, arguments: str | None) -> None:
         raise Unread(f"an option of {node.key}")
 
 
-def _comparison(op: str, left: exp.Expr, right: exp.Expr, sub: Sub_, scope: Scope, reader: QueryReader) -> Term:
+def _comparison(  # noqa: PLR0913, PLR0917  # all that it is about
+    op: str, left: exp.Expr, right: exp.Expr, sub: Sub_, scope: Scope, reader: QueryReader
+) -> Term:  # a handler takes what all of them take
     for here, there, flip in ((left, right, False), (right, left, True)):
         if isinstance(there, (exp.Any, exp.All)):
             name = "any" if isinstance(there, exp.Any) else "all"

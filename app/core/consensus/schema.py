@@ -7,12 +7,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sqlglot import exp
 
-from app.core.consensus.terms import Kind
 from app.core.sql import SqlRefused, parse_sql
+
+if TYPE_CHECKING:
+    from app.core.consensus.terms import Kind
 
 _KINDS: tuple[tuple[str, Kind], ...] = (
     (r"timestamp ?with (local )?time ?zone|timestamptz|timestampltz|datetimeoffset", "timestamptz"),
@@ -26,6 +28,10 @@ _KINDS: tuple[tuple[str, Kind], ...] = (
     (r"(char|nchar|bpchar|character)\b", "char"),
     (r"date\b", "date"),
 )
+
+
+# Dialects whose BOOLEAN is a small integer, which may be 2: `b` and `b = TRUE` differ there.
+_NO_BOOLEANS = frozenset({"mysql", "mariadb", "sqlite", "singlestore", "doris", "starrocks"})
 
 
 def kind_of_type(name: str) -> Kind:
@@ -73,6 +79,8 @@ class Schema:
     """Tables by lower-case name. An empty one says that nothing is known, not that there are no tables."""
 
     tables: Mapping[str, TableInfo]
+    wide: bool = False
+    """Whether some column holds integers wider than INTEGER."""
 
     def get(self, name: str) -> TableInfo | None:
         return self.tables.get(name) or self.tables.get(name.rsplit(".", 1)[-1])
@@ -118,12 +126,15 @@ def _from_text(text: str, dialect: str | None) -> Schema:
             continue
         creates = [s for s in statements if isinstance(s, exp.Create) and isinstance(s.this, exp.Schema)]
         if creates:
-            tables = [_table(c) for c in creates]
-            return Schema(MappingProxyType({t.name: _resolved(t, tables) for t in tables}))
+            tables = [_table(c, dialect) for c in creates]
+            wide = (
+                re.search(r"\b(big|huge)(int|serial)|\bint8|\bint64|\blong\b|unsigned", text, re.IGNORECASE) is not None
+            )
+            return Schema(MappingProxyType({t.name: _resolved(t, tables) for t in tables}), wide)
     raise SchemaRefused("the schema holds no CREATE TABLE that could be read")
 
 
-def _table(create: exp.Create) -> TableInfo:
+def _table(create: exp.Create, dialect: str | None) -> TableInfo:
     name = create.this.this.name.lower()
     columns: list[Column] = []
     keys: list[tuple[str, ...]] = []
@@ -133,6 +144,8 @@ def _table(create: exp.Create) -> TableInfo:
         if isinstance(item, exp.ColumnDef):
             column = item.name.lower()
             kind = kind_of_type(item.kind.sql() if item.kind else "")
+            if kind == "bool" and dialect in _NO_BOOLEANS:
+                kind = "int"
             columns.append(Column(column, kind, not_null=False))
             for constraint in item.constraints:
                 _column_constraint(column, constraint.kind, keys, references, required)

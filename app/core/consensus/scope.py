@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from sqlglot import exp
-
 from app.core.consensus.context import Unread
 from app.core.consensus.nulls import Nulls, kind_of
-from app.core.consensus.terms import Block, Call, Col, Free, Minus, Query, Term, Union
+from app.core.consensus.rules.keys import nullable_ids
+from app.core.consensus.terms import Block, Col, Free, Kind, Minus, Query, Term, Union
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from sqlglot import exp
+
     from app.core.consensus.schema import TableInfo
 
 
@@ -26,10 +28,8 @@ class Pending:
     def expose(self, term: Term) -> Col:
         if term not in self.outputs:
             self.outputs.append(term)
-        position = str(self.outputs.index(term))
-        if isinstance(term, Col):
-            return Col(self.src, position, term.kind, term.not_null)
-        return Col(self.src, position)
+        # Whether it may be NULL is not told: an outer join inside the table may make it so.
+        return Col(self.src, str(self.outputs.index(term)), kind_of(term))
 
 
 @dataclass
@@ -138,14 +138,13 @@ def table_entry(alias: str, src: int, table: TableInfo | None) -> Entry:
 
 def query_entry(alias: str, read: Read, names: tuple[str, ...], src: int) -> tuple[Entry, Pending]:
     """The entry of a derived table numbered `src`, and its outputs, to which unknown columns may still be added."""
-    outputs = first_outputs(read.query)
-    pending = Pending(src, list(outputs))
+    columns = columns_of(src, read.query)
+    pending = Pending(src, list(first_outputs(read.query)))
 
     def known(name: str) -> Term:
         if names.count(name) > 1:
             raise Unread("ambiguous column")
-        position = names.index(name)
-        return output_column(src, position, outputs[position])
+        return columns[names.index(name)]
 
     star: Callable[[str], Term] | None = None
     if len(read.stars) == 1 and isinstance(read.query, Block) and read.query.plain:
@@ -168,6 +167,22 @@ def first_outputs(query: Query) -> tuple[Term, ...]:
             return first_outputs(query.left)
 
 
-def output_column(src: int, position: int, output: Term) -> Col:
-    # Nullability of a derived column is not carried: outer joins inside may make it NULL. Merging finds it again.
-    return Col(src, str(position), kind_of(output), not_null=isinstance(output, Call) and not Nulls().possible(output))
+def columns_of(src: int, query: Query) -> tuple[Col, ...]:
+    """The columns of `query` as a source numbered `src`, with what is known of their values."""
+    kinds = _kinds(query)
+    sure = isinstance(query, Block) and not query.sets
+    nulls = Nulls(nullable_ids(query)) if isinstance(query, Block) else Nulls()
+    return tuple(
+        Col(src, str(i), kinds[i], not_null=sure and not nulls.possible(o)) for i, o in enumerate(first_outputs(query))
+    )
+
+
+def _kinds(query: Query) -> list[Kind]:
+    """The kinds of a query's columns; `unknown` where the branches of a set operation differ."""
+    match query:
+        case Block():
+            return [kind_of(o) for o in query.outputs]
+        case Union():
+            return [k[0] if len(set(k)) == 1 else "unknown" for k in zip(*map(_kinds, query.branches), strict=True)]
+        case Minus():
+            return [a if a == b else "unknown" for a, b in zip(_kinds(query.left), _kinds(query.right), strict=True)]

@@ -2,6 +2,7 @@
 
 A block is `π γ σ` over a product of sources, some of them left-joined, which is the shape in which keys, equalities
 and NULL reasoning can be applied. Every table occurrence has its own number, so alias names are gone after reading.
+This module is longer than others since the nodes and the walks over them name each other.
 All nodes are immutable and hashable; `rewrite` and `rewrite_query` are the two ways to change one.
 """
 
@@ -190,8 +191,6 @@ class Block(_Hashed):
     limit: Term | None = None
     offset: Term | None = None
     ties: bool = False
-    shape: str = ""
-    """What stood beneath the limit as written: compared when the order leaves ties, and the limit a choice."""
     __hash__ = _Hashed.__hash__
 
     @property
@@ -274,21 +273,25 @@ def rewrite_query(query: Query, change: Rewrite, skip: int | None = None) -> Que
         case Minus():
             return Minus(query.op, rewrite_query(query.left, change, skip), rewrite_query(query.right, change, skip))
         case Block():
-            return Block(
-                sources=tuple([_source(s, change, skip) for s in query.sources]),
-                lefts=tuple([Join(_source(j.source, change, skip), _each(j.on, change)) for j in query.lefts]),
-                where=_each(query.where, change),
-                group=None if query.group is None else _each(query.group, change),
-                sets=_each(query.sets, change),
-                having=_each(query.having, change),
-                outputs=_each(query.outputs, change),
-                pick=_each(query.pick, change),
-                order=_each_key(query.order, change),
-                limit=query.limit,
-                offset=query.offset,
-                ties=query.ties,
-                shape=query.shape,
-            )
+            return rewrite_block(query, change, skip)
+
+
+def rewrite_block(block: Block, change: Rewrite, skip: int | None = None) -> Block:
+    """`block` with `change` applied to every term in it, except inside the source numbered `skip`."""
+    return Block(
+        sources=tuple([_source(s, change, skip) for s in block.sources]),
+        lefts=tuple([Join(_source(j.source, change, skip), _each(j.on, change)) for j in block.lefts]),
+        where=_each(block.where, change),
+        group=None if block.group is None else _each(block.group, change),
+        sets=_each(block.sets, change),
+        having=_each(block.having, change),
+        outputs=_each(block.outputs, change),
+        pick=_each(block.pick, change),
+        order=_each_key(block.order, change),
+        limit=block.limit,
+        offset=block.offset,
+        ties=block.ties,
+    )
 
 
 def _source(source: Source, change: Rewrite, skip: int | None) -> Source:
@@ -415,7 +418,7 @@ def occurrences(term: Term) -> frozenset[int]:
                     pass
         known = frozenset(found)
         object.__setattr__(term, "_occurrences", known)
-    return known  # type: ignore[no-any-return]  # it was put there above
+    return known
 
 
 def unique(terms: tuple[Term, ...] | list[Term]) -> tuple[Term, ...]:

@@ -14,7 +14,7 @@ from zoneinfo import ZoneInfo
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from app.core.comparator import ResultSet, compare_result_sets
@@ -293,6 +293,7 @@ def test_the_locale_changes_nothing() -> None:
         locale.setlocale(locale.LC_ALL, before)
 
 
+@settings(deadline=None)
 @given(st.datetimes(timezones=st.timezones() | st.none()))
 def test_a_timestamp_and_its_iso_text_have_one_key(moment: datetime) -> None:
     offset = moment.utcoffset()
@@ -301,6 +302,7 @@ def test_a_timestamp_and_its_iso_text_have_one_key(moment: datetime) -> None:
     assert cell_key(moment) == cell_key(moment.isoformat()) == cell_key(moment.isoformat(sep=" "))
 
 
+@settings(deadline=None)
 @given(st.decimals(allow_nan=False, allow_infinity=False), st.integers(0, 5))
 def test_trailing_zeros_never_count(number: Decimal, zeros: int) -> None:
     sign, digits, exponent = number.as_tuple()
@@ -308,11 +310,13 @@ def test_trailing_zeros_never_count(number: Decimal, zeros: int) -> None:
     assert cell_key(Decimal((sign, digits + (0,) * zeros, exponent - zeros))) == cell_key(number)
 
 
+@settings(deadline=None)
 @given(st.floats(allow_nan=False, allow_infinity=False))
 def test_a_float_is_the_decimal_of_its_shortest_spelling(number: float) -> None:
     assert cell_key(number) == cell_key(Decimal(repr(number)))
 
 
+@settings(deadline=None)
 @given(st.integers(), st.integers())
 def test_integers_keep_every_digit(one: int, other: int) -> None:
     assert (cell_key(one) == cell_key(other)) == (one == other)

@@ -213,6 +213,7 @@ def test_swapped_names_score_and_are_noted() -> None:
     result = score(golden, by_columns(team=list("abc"), losses=[1, 2, 3], wins=[7, 8, 9]))
     assert result.passed
     assert CROSSED in result.notes
+    assert CROSSED in score(golden, by_columns(squad=list("abc"), losses=[1, 2, 3], wins=[7, 8, 9])).notes
     assert CROSSED not in score(golden, golden).notes
     assert CROSSED not in score(golden, by_columns(team=list("abc"), w=[1, 2, 3], l=[7, 8, 9])).notes
 

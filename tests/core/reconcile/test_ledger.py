@@ -359,12 +359,12 @@ def test_a_total_that_names_more_joins_than_are_looked_up_stays_open():
     assert (beyond.verdict, beyond.depends_on[-1]) == ("unresolved", "join:*")
 
 
-def test_a_thousand_joins_of_one_pair_and_a_thousand_totals_over_them_are_a_ledger():
-    joins = [join(id=f"j{n}") for n in range(1_000)]
-    totals = [aggregate(f"SUM(c{n})", joins=[*REFERENCES, f"j{n}"]) for n in range(1_000)]
+def test_hundreds_of_totals_over_hundreds_of_joins_of_one_pair_are_a_ledger():
+    joins = [join(id=f"join-{n}") for n in range(300)]
+    totals = [aggregate(f"SUM(c{n})", joins=[*REFERENCES, f"join-{n}"]) for n in range(300)]
     graded = ledger(row(joins=joins, aggregates=totals))
     assert graded.verdict == "confirmed"
-    assert len(graded.parts[-2].depends_on) == 1_000
+    assert len(graded.parts[-2].depends_on) == 300
 
 
 def probes(**changes):

@@ -131,7 +131,7 @@ def test_a_huge_file_is_read_no_further_than_it_has_to_be(tmp_path):
 def test_five_thousand_files_and_a_thousand_of_everything_are_a_ledger(tmp_path):
     joins = [undeclared("orders", f"t{n}", id=f"join-{n}") for n in range(1_000)]
     names = [f"orders → t{n}" for n in range(1_000)]
-    totals = [{"aggregate": f"SUM(c{n})", "status": "undetermined", "joins": names, "findings": []} for n in range(100)]
+    totals = [{"aggregate": f"SUM(c{n})", "status": "undetermined", "joins": names, "findings": []} for n in range(10)]
     files = row(joins=joins, aggregates=totals)
     files |= {f"join-{n}.overlap.{i}.csv": "matched\n1\n" for n in range(1_000) for i in range(2)}
     files |= {f"cardinality.t{n}.id.csv": "total,distinct_count,null_count\n1,1,0\n" for n in range(1_000)}

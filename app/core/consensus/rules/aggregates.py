@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
-from app.core.consensus.context import Context
-from app.core.consensus.nulls import Nulls, null_when
-from app.core.consensus.rules.env import conjunction
-from app.core.consensus.rules.groups import each_aggregate, is_distinct, own_aggs
+from app.core.consensus.nulls import Nulls, kind_of, null_when
+from app.core.consensus.rules.grouped import each_aggregate, is_distinct, own_aggs
 from app.core.consensus.rules.keys import nullable_ids
-from app.core.consensus.rules.merging import put
 from app.core.consensus.terms import (
-    NULL,
     ONE,
-    TRUE,
     Agg,
     Block,
     Call,
@@ -22,11 +18,13 @@ from app.core.consensus.terms import (
     Source,
     Term,
     Union,
-    has_agg,
     has_window,
     occurrences,
     subterms,
 )
+
+if TYPE_CHECKING:
+    from app.core.consensus.context import Context
 
 ZERO = Lit("0", "int")
 
@@ -41,7 +39,11 @@ def aggregate_of_key(block: Block, ctx: Context, nulls: Nulls) -> Block:
         match agg:
             case Agg("min" | "max", (key,), _, ()) if key in (block.group or ()):
                 return key
-            case Agg("sum", (key,), True, ()) if key in (block.group or ()):
+            case Agg("sum", (key,), True, ()) if key in (block.group or ()) and kind_of(key) in (
+                "int",
+                "decimal",
+                "float",
+            ):
                 return key
             case Agg("count", (key,), True, ()) if key in (block.group or ()):
                 return Call("case", (Call("isnull", (key,)), ZERO, ONE))
@@ -72,7 +74,7 @@ def not_null_of_total(block: Block, ctx: Context, nulls: Nulls) -> Block:
                 pass
             case _:
                 continue
-        gone = lambda t, x=tested: t == x  # noqa: E731  # the term of this round
+        gone = lambda t, x=tested: t == x  # the term of this round  # noqa: E731  # one line, for this place only
         ignored = all(a.op in _IGNORE_NULL and a.args and all(null_when(x, gone) for x in a.args[:1]) for a in aggs)
         if aggs and ignored and not _reads_rows(block):
             return replace(block, where=tuple(c for c in block.where if c != condition))
@@ -96,7 +98,7 @@ def distinct_source_to_aggregate(block: Block, ctx: Context, nulls: Nulls) -> Bl
         return block
     source = block.sources[0]
     inner = source.rel
-    if not isinstance(inner, Block) or not is_distinct(inner) or inner.limited or len(inner.group or ()) != 1:
+    if not isinstance(inner, Block) or not is_distinct(inner, ctx) or inner.limited or len(inner.group or ()) != 1:
         return block
     key = (inner.group or ())[0]
     if isinstance(key, Lit) or key not in inner.outputs:
@@ -131,7 +133,7 @@ def merge_grouped(block: Block, ctx: Context, nulls: Nulls) -> Block:
     With GROUP BY outside, so that there is a row; over none, SUM of COUNTs would be NULL and the COUNT 0. Also when
     the groups come from the branches of a UNION ALL, each grouped by the same columns.
     """
-    if not block.group or block.sets or block.lefts or len(block.sources) != 1 or block.having and block.limited:
+    if not block.group or block.sets or block.lefts or len(block.sources) != 1 or (block.having and block.limited):
         return block
     source = block.sources[0]
     branches = source.rel.branches if isinstance(source.rel, Union) else (source.rel,)
@@ -197,6 +199,3 @@ def _rows_of(inner: Block, kinds: list[str | None]) -> Block:
     for term, kind in zip(inner.outputs, kinds, strict=True):
         outputs.append(term if kind == "key" or not isinstance(term, Agg) else term.args[0] if term.args else ONE)
     return replace(inner, group=None, outputs=tuple(outputs))
-
-
-_ = (NULL, TRUE, conjunction, put, has_agg)

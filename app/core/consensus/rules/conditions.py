@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from app.core.consensus.nulls import COMPARISONS, kind_of, never_true_when
+from app.core.consensus.nulls import COMPARISONS, never_true_when
 from app.core.consensus.rules.env import Env, conjunction, disjunction
 from app.core.consensus.rules.negation import negation
 from app.core.consensus.rules.ranges import merge_ranges
-from app.core.consensus.terms import FALSE, TRUE, Block, Call, Col, Lit, Sub, Term, has_agg, has_window, occurrences
+from app.core.consensus.scope import columns_of
+from app.core.consensus.terms import FALSE, TRUE, Block, Call, Lit, Query, Source, Sub, Term, has_agg, has_window
 
 ConditionRule = Callable[[Term, Env], Term | None]
 
@@ -118,8 +119,13 @@ def _constant_holds(op: str, default: Lit, other: Lit, *, flipped: bool) -> bool
 
 def not_true(term: Term, env: Env) -> Term | None:
     """`x is not TRUE` is `NOT x` where x is never NULL; for a comparison, its opposite or a NULL operand."""
-    if not (isinstance(term, Call) and term.op == "nottrue"):
-        return None
+    match term:
+        case Call("not", (Call("nottrue", (twice,)),)) | Call("nottrue", (Call("nottrue", (twice,)),)):
+            return twice
+        case Call("nottrue", _):
+            pass
+        case _:
+            return None
     (inner,) = term.args
     if not env.nulls.possible(inner):
         return negation(inner, env)
@@ -132,9 +138,6 @@ def not_true(term: Term, env: Env) -> Term | None:
             return conjunction([Call("nottrue", (a,)) for a in args])
         case _:
             return None
-
-
-_OPPOSITE = {"=": "<>", "<>": "=", "<": ">=", "<=": ">", ">": "<=", ">=": "<"}
 
 
 def quantified(term: Term, env: Env) -> Term | None:
@@ -153,8 +156,8 @@ def quantified(term: Term, env: Env) -> Term | None:
     if len(block.outputs) != len(term.args):
         return None
     op = term.op[4:]
-    tests = [_compare(op, x, y) for x, y in zip(term.args, block.outputs, strict=True)]
-    whole = conjunction(tests)
+    tests: list[Call] = [_compare(op, x, y) for x, y in zip(term.args, block.outputs, strict=True)]
+    whole = conjunction(list(tests))
     if negated:  # NOT ((a, b) IN (q)): no row for which the row equality is TRUE or UNKNOWN
         possible = [disjunction([t, *[Call("isnull", (a,)) for a in t.args]]) for t in tests]
         return Call("not", (_exists(block, conjunction(possible)),))
@@ -171,16 +174,12 @@ def _exists(block: Block, test: Term) -> Term:
     return Sub("exists", Block(block.sources, block.lefts, (*block.where, test), outputs=(TRUE,)))
 
 
-def as_plain(query: object, env: Env) -> Block:
+def as_plain(query: Query, env: Env) -> Block:
     """`query` as a plain block: itself, or one that selects all from it."""
-    from app.core.consensus.scope import first_outputs, output_column  # noqa: PLC0415
-    from app.core.consensus.terms import Source  # noqa: PLC0415
-
     if isinstance(query, Block) and query.plain:
         return query
     src = env.ctx.fresh()
-    columns = tuple(output_column(src, i, t) for i, t in enumerate(first_outputs(query)))  # type: ignore[arg-type]  # a Query, by its callers
-    return Block((Source(src, query),), outputs=columns)  # type: ignore[arg-type]  # likewise
+    return Block((Source(src, query),), outputs=columns_of(src, query))
 
 
 CONDITION_RULES: tuple[ConditionRule, ...] = (
@@ -191,4 +190,3 @@ CONDITION_RULES: tuple[ConditionRule, ...] = (
     not_true,
     quantified,
 )
-_ = (Col, kind_of, occurrences, _OPPOSITE)

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from app.core.consensus.context import Context
-from app.core.consensus.nulls import Nulls
-from app.core.consensus.terms import FALSE, TRUE, Call, Lit, Term, unique
+from app.core.consensus.terms import FALSE, TRUE, Call, Term, unique
+
+if TYPE_CHECKING:
+    from app.core.consensus.context import Context
+    from app.core.consensus.nulls import Nulls
 
 
 @dataclass(frozen=True)
@@ -49,7 +52,3 @@ def disjunction(terms: tuple[Term, ...] | list[Term]) -> Term:
     if TRUE in kept:
         return TRUE
     return kept[0] if len(kept) == 1 else Call("or", in_order(kept)) if kept else FALSE
-
-
-def is_number(term: Term) -> bool:
-    return isinstance(term, Lit) and term.kind in ("int", "decimal")

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
-from app.core.consensus.context import Context
 from app.core.consensus.nulls import Nulls, kind_of
 from app.core.consensus.rules.env import conjunction
+from app.core.consensus.rules.grouped import counts_duplicates, each_aggregate, is_distinct, over_keys, own_aggs
 from app.core.consensus.rules.keys import BlockFacts, nullable_ids, proven_not_null
 from app.core.consensus.terms import (
     FALSE,
@@ -19,89 +20,22 @@ from app.core.consensus.terms import (
     Col,
     Free,
     Lit,
-    OrderKey,
-    Over,
     Source,
-    Sub,
     Table,
     Term,
-    Union,
     block_terms,
     has_agg,
     has_window,
-    rewrite,
     subterms,
 )
+
+if TYPE_CHECKING:
+    from app.core.consensus.context import Context
 
 ZERO = Lit("0", "int")
 
 
-def own_aggs(block: Block) -> list[Agg]:
-    """The aggregates that `block` itself computes."""
-    found: list[Agg] = []
-
-    def look(term: Term) -> None:
-        match term:
-            case Agg():
-                found.append(term)
-            case Call(_, args) | Sub(_, _, args):
-                for arg in args:
-                    look(arg)
-            case Over(func, partition, order, _):
-                for arg in (*(func.args if isinstance(func, (Agg, Call)) else ()), *partition, *(k.term for k in order)):
-                    look(arg)
-            case _:
-                pass
-
-    for term in (*block.outputs, *block.having, *(k.term for k in block.order)):
-        look(term)
-    return found
-
-
-def counts_duplicates(block: Block) -> bool:
-    """Whether the block's result can change when a row of its product comes once more.
-
-    It cannot when the block is grouped and computes nothing but minima, maxima and aggregates over DISTINCT values.
-    """
-    if block.group is None:
-        return True
-    return any(not (a.op in ("min", "max") or (a.distinct and a.op in ("count", "sum", "avg"))) for a in own_aggs(block))
-
-
-def each_aggregate(block: Block, change: object) -> Block:
-    """`block` with `change` applied to its own aggregates, not to those of its subqueries."""
-    assert callable(change)
-
-    def inside(term: Term) -> Term:
-        match term:
-            case Agg():
-                new = change(term)
-                assert isinstance(new, (Col, Free, Lit, Call, Agg, Over, Sub))
-                return new
-            case Call(op, args):
-                return Call(op, tuple([inside(a) for a in args]))
-            case Sub(op, query, args):
-                return Sub(op, query, tuple([inside(a) for a in args]))
-            case Over(func, partition, order, frame):
-                match func:
-                    case Agg(op, args, distinct, where):
-                        func = Agg(op, tuple([inside(a) for a in args]), distinct, where)
-                    case _:
-                        func = inside(func)
-                keys = tuple(OrderKey(inside(k.term), k.desc, k.nulls_first) for k in order)
-                return Over(func, tuple([inside(p) for p in partition]), keys, frame)
-            case _:
-                return term
-
-    return replace(
-        block,
-        having=tuple([inside(h) for h in block.having]),
-        outputs=tuple([inside(o) for o in block.outputs]),
-        order=tuple([OrderKey(inside(k.term), k.desc, k.nulls_first) for k in block.order]),
-    )
-
-
-def name_aggregates(block: Block, ctx: Context, nulls: Nulls) -> Block:
+def name_aggregates(block: Block, ctx: Context, nulls: Nulls) -> Block:  # one branch for each kind  # noqa: C901  # one branch for each kind
     """Aggregates said in two ways: each as a count where it is one.
 
     COUNT(x) of what is never NULL counts rows. COUNT(CASE WHEN p THEN x END) and COUNT(x) FILTER (WHERE p) skip the
@@ -169,36 +103,10 @@ def having_to_where(block: Block, ctx: Context, nulls: Nulls) -> Block:
     """
     if not block.group or block.sets:
         return block
-    moved = [h for h in block.having if not has_agg(h) and not has_window(h) and _over_keys(h, block)]
+    moved = [h for h in block.having if not has_agg(h) and not has_window(h) and over_keys(h, block)]
     if not moved:
         return block
     return replace(block, having=tuple(h for h in block.having if h not in moved), where=(*block.where, *moved))
-
-
-def _over_keys(term: Term, block: Block) -> bool:
-    """Whether `term` reads the block's own columns only through its group keys."""
-    assert block.group is not None
-    if term in block.group:
-        return True
-    own = BlockFacts_own(block)
-    match term:
-        case Col(src):
-            return src not in own
-        case Free(_, srcs):
-            return not own.intersection(srcs)
-        case Call(_, args):
-            return all(_over_keys(a, block) for a in args)
-        case Lit():
-            return True
-        case Sub(_, _, args):
-            inside = [t for t in subterms(term) if isinstance(t, (Col, Free)) and t not in args]
-            return all(_over_keys(t, block) for t in inside) and all(_over_keys(a, block) for a in args)
-        case _:
-            return False
-
-
-def BlockFacts_own(block: Block) -> set[int]:  # noqa: N802
-    return {i for s in block.sources for i in s.ids} | {i for j in block.lefts for i in j.source.ids}
 
 
 def reduce_keys(block: Block, ctx: Context, nulls: Nulls) -> Block:
@@ -271,22 +179,16 @@ def single_row_groups(block: Block, ctx: Context, nulls: Nulls) -> Block:
 def strip_inner_distinct(block: Block, ctx: Context, nulls: Nulls) -> Block:
     """Where duplicates do not count, a derived table need not remove them: a DISTINCT inside is dropped, and of a UNION
     only the gathering is left."""
-    if counts_duplicates(block):
+    if counts_duplicates(block, ctx):
         return block
     sources = []
     for source in block.sources:
         inner = source.rel
-        if isinstance(inner, Block) and is_distinct(inner) and not inner.limited:
+        if isinstance(inner, Block) and is_distinct(inner, ctx) and not inner.limited:
             sources.append(Source(source.id, replace(inner, group=None)))
         else:
             sources.append(source)
     return replace(block, sources=tuple(sources)) if tuple(sources) != block.sources else block
-
-
-def is_distinct(block: Block) -> bool:
-    """Whether grouping is all that the block does besides selecting: it only removes duplicates."""
-    bare = bool(block.group) and not block.sets and not block.having and not own_aggs(block)
-    return bare and not block.pick and not any(map(has_window, block.outputs))
 
 
 def false_where(block: Block, ctx: Context, nulls: Nulls) -> Block:
@@ -303,6 +205,3 @@ def false_where(block: Block, ctx: Context, nulls: Nulls) -> Block:
 
 def _no_columns(block: Block) -> bool:
     return not any(isinstance(t, (Col, Free)) for c in block_terms(block) for t in subterms(c))
-
-
-_ = (Union, rewrite)

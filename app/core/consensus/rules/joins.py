@@ -3,36 +3,44 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
-from app.core.consensus.context import Context
-from app.core.consensus.nulls import Nulls
-from app.core.consensus.rules.groups import counts_duplicates
+from app.core.consensus.rules.grouped import counts_duplicates
 from app.core.consensus.rules.keys import BlockFacts, equalities, keys_of
 from app.core.consensus.rules.merging import without
 from app.core.consensus.terms import (
+    TRUE,
     Block,
     Call,
     Col,
     Free,
     Full,
-    Func,
     Join,
     Source,
     Table,
     Term,
     block_terms,
     occurrences,
-    rewrite_query,
+    rewrite_block,
     source_terms,
     subterms,
 )
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from app.core.consensus.context import Context
+    from app.core.consensus.nulls import Nulls
 
 
 def reads_of(block: Block, src: int, *, but_on: Join | None = None) -> set[Term]:
     """The columns of `src` that `block` reads anywhere, the join condition of `but_on` aside."""
     lefts = tuple(j for j in block.lefts if j is not but_on)
     shown = replace(block, lefts=lefts)
-    terms = [*block_terms(shown), *[t for s in (*block.sources, *[j.source for j in block.lefts]) for t in source_terms(s)]]
+    terms = [
+        *block_terms(shown),
+        *[t for s in (*block.sources, *[j.source for j in block.lefts]) for t in source_terms(s)],
+    ]
     found: set[Term] = set()
     for term in terms:
         for part in subterms(term):
@@ -51,15 +59,13 @@ def drop_left(block: Block, ctx: Context, nulls: Nulls) -> Block:
         bare = replace(block, lefts=(join,), where=())
         facts = BlockFacts(bare, ctx)
         given = [t for c in join.on for t in subterms(c) if isinstance(t, Col) and t.src != join.source.id]
-        if join.source.id in facts.determined(given) or not counts_duplicates(block):
+        if join.source.id in facts.determined(given) or not counts_duplicates(block, ctx):
             return without(block, join.source.id)
     return block
 
 
 def substituted(block: Block, change: dict[Term, Term]) -> Block:
-    new = rewrite_query(block, lambda t: change.get(t, t))
-    assert isinstance(new, Block)
-    return new
+    return rewrite_block(block, lambda t: change.get(t, t))
 
 
 def merge_same_row(block: Block, ctx: Context, nulls: Nulls) -> Block:
@@ -74,15 +80,14 @@ def merge_same_row(block: Block, ctx: Context, nulls: Nulls) -> Block:
         for gone in tables[i + 1 :]:
             if gone.rel != keep.rel or not _same_key(block, keep, gone, exact.find, ctx):
                 continue
-            return _onto(without(block, gone.id), gone.id, keep.id, ctx)
+            return moved_onto(without(block, gone.id), gone.id, keep.id)
         for join in block.lefts:
             if join.source.rel == keep.rel and _only_key(join, keep, ctx):
-                return _onto(without(block, join.source.id), join.source.id, keep.id, ctx)
+                return moved_onto(without(block, join.source.id), join.source.id, keep.id)
     return block
 
 
-def _same_key(block: Block, keep: Source, gone: Source, find: object, ctx: Context) -> bool:
-    assert callable(find)
+def _same_key(block: Block, keep: Source, gone: Source, find: Callable[[Term], Term], ctx: Context) -> bool:
     columns = {t for p in equalities(block.where) for t in p if isinstance(t, Col)}
 
     def column(src: int, name: str) -> Term | None:
@@ -110,7 +115,9 @@ def _only_key(join: Join, keep: Source, ctx: Context) -> bool:
     return len(pairs) == len(join.on) and any(set(k.columns) == names for k in keys_of(keep, ctx))
 
 
-def _onto(block: Block, gone: int, keep: int, ctx: Context) -> Block:
+def moved_onto(block: Block, gone: int, keep: int) -> Block:
+    """`block` reading occurrence `keep` wherever it read `gone`."""
+
     def change(term: Term) -> Term:
         if isinstance(term, Col) and term.src == gone:
             return replace(term, src=keep)
@@ -118,9 +125,7 @@ def _onto(block: Block, gone: int, keep: int, ctx: Context) -> Block:
             return replace(term, srcs=tuple(dict.fromkeys(keep if s == gone else s for s in term.srcs)))
         return term
 
-    new = rewrite_query(block, change)
-    assert isinstance(new, Block)
-    return new
+    return rewrite_block(block, change)
 
 
 def drop_referenced(block: Block, ctx: Context, nulls: Nulls) -> Block:
@@ -136,8 +141,13 @@ def drop_referenced(block: Block, ctx: Context, nulls: Nulls) -> Block:
             return replace(rest, where=(*conditions, *present))
     for join in block.lefts:
         found = _referencing(block, join.source, join.on, ctx)
-        if found is not None and len(join.on) == len(found) and _reads_only(block, join.source, found):
-            return without(substituted(replace(block, lefts=tuple(j for j in block.lefts if j is not join)), dict(found)), -1)
+        whole = found is not None and (
+            len(found) == 1 or all(isinstance(f, Col) and f.not_null for f in found.values())
+        )
+        if found is not None and whole and len(join.on) == len(found) and _reads_only(block, join.source, found):
+            return without(
+                substituted(replace(block, lefts=tuple(j for j in block.lefts if j is not join)), dict(found)), -1
+            )
     return block
 
 
@@ -154,10 +164,11 @@ def _referencing(block: Block, source: Source, on: tuple[Term, ...], ctx: Contex
             if reference.target != source.rel.name:
                 continue
             wanted = dict(zip(reference.target_columns, reference.columns, strict=True))
-            found: dict[Term, Term] = {}
-            for mine, theirs in pairs:
-                if mine.src == source.id and theirs.src == other.id and wanted.get(mine.name) == theirs.name:
-                    found[mine] = theirs
+            found: dict[Term, Term] = {
+                mine: theirs
+                for mine, theirs in pairs
+                if mine.src == source.id and theirs.src == other.id and wanted.get(mine.name) == theirs.name
+            }
             if len(found) == len(wanted) and all(ctx.identical(c.kind, c.kind) for c in found if isinstance(c, Col)):
                 return found
     return None
@@ -184,9 +195,9 @@ def fold_sources(block: Block, ctx: Context, nulls: Nulls) -> Block:
     """Where duplicates do not count, an occurrence that asks no more than another one already gives is dropped.
 
     If every condition on `gone` also holds with `keep` in its place, the row of `keep` is always a partner; and
-    nothing else reads `gone`.
+    nothing else reads `gone`. `keep.x = keep.x` holds where x is not NULL, which is then asked instead.
     """
-    if counts_duplicates(block):
+    if counts_duplicates(block, ctx):
         return block
     for gone in block.sources:
         if not isinstance(gone.rel, Table):
@@ -198,24 +209,24 @@ def fold_sources(block: Block, ctx: Context, nulls: Nulls) -> Block:
         for keep in rest.sources:
             if keep.rel != gone.rel:
                 continue
-            asked = _onto(Block(where=tuple(mine)), gone.id, keep.id, ctx).where
-            if all(_holds(c, rest, nulls) for c in asked):
-                return rest
+            asked = moved_onto(Block(where=tuple(mine)), gone.id, keep.id).where
+            kept = [_left_over(c, rest) for c in asked]
+            if None not in kept:
+                return replace(rest, where=(*rest.where, *[c for c in kept if c is not None and c != TRUE]))
     return block
 
 
-def _holds(condition: Term, block: Block, nulls: Nulls) -> bool:
+def _left_over(condition: Term, block: Block) -> Term | None:
+    """What `condition` still asks beside the block's own conditions: nothing (TRUE), that a term is not NULL, or more
+    than is known (None)."""
     if condition in block.where:
-        return True
+        return TRUE
     match condition:
         case Call("=", (left, right)) if left == right:
-            return not nulls.possible(left) or any(left in p for p in equalities(block.where))
+            return Call("not", (Call("isnull", (left,)),))
         case Call("same?", (left, right)) if left == right:
-            return True
-        case Call("=", (left, right)):
-            return Call("=", (right, left)) in block.where
+            return TRUE
+        case Call("=", (left, right)) if Call("=", (right, left)) in block.where:
+            return TRUE
         case _:
-            return False
-
-
-_ = (Func,)
+            return None

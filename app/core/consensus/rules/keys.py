@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
-from app.core.consensus.context import Context
 from app.core.consensus.nulls import kind_of, never_true_when
 from app.core.consensus.terms import (
     Block,
@@ -26,6 +25,11 @@ from app.core.consensus.terms import (
     occurrences,
     subterms,
 )
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from app.core.consensus.context import Context
 
 
 def equalities(conditions: Iterable[Term]) -> list[tuple[Term, Term]]:
@@ -189,7 +193,7 @@ class BlockFacts:
                 return True
         return False
 
-    def _held(
+    def _held(  # a key column, and all that is known  # noqa: PLR0913, PLR0917  # all that it is about
         self, source: Source, column: str, key: Key, on: list[tuple[Term, Term]], known: set[Term], done: set[int]
     ) -> bool:
         """Whether the key column's value is fixed. One that may be NULL must be fixed by an equality."""

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
-from app.core.consensus.context import Context
-from app.core.consensus.nulls import Nulls
-from app.core.consensus.rules.groups import is_distinct
+from app.core.consensus.rules.grouped import is_distinct, outputs_fixed
 from app.core.consensus.rules.keys import BlockFacts
 from app.core.consensus.terms import (
     ONE,
+    Agg,
     Block,
     Call,
     Col,
@@ -19,8 +19,14 @@ from app.core.consensus.terms import (
     Source,
     Term,
     has_window,
+    rewrite,
+    subterms,
     unique,
 )
+
+if TYPE_CHECKING:
+    from app.core.consensus.context import Context
+    from app.core.consensus.nulls import Nulls
 
 
 def reduce_order(block: Block, ctx: Context, nulls: Nulls) -> Block:
@@ -56,9 +62,37 @@ def total_order(block: Block, ctx: Context) -> bool:
     return all(isinstance(o, Lit) or determined_by(block, terms, o, ctx) for o in block.outputs)
 
 
+def is_choice(block: Block, ctx: Context) -> bool:
+    """Whether the block leaves a choice to the engine: a limit among ties, DISTINCT ON or a numbering that the order
+    does not decide, a column that is neither grouped by nor determined by what is."""
+    if block.limited and not block.ties and not total_order(block, ctx):
+        return True
+    if block.pick and not BlockFacts(block, ctx).determines([*block.pick, *[k.term for k in block.order]]):
+        return True
+    if block.group is not None and not block.sets and not outputs_fixed(block, ctx):
+        return True
+    return any(_undecided(t, block, ctx) for o in block.outputs for t in subterms(o) if isinstance(t, Over))
+
+
+def _undecided(window: Over, block: Block, ctx: Context) -> bool:
+    """Whether rows that tie in the window's order may get different values. Ranks and default frames treat peers
+    alike; numbers, offsets and ROWS frames do not."""
+    name = window.func.op.split(":")[0] if isinstance(window.func, Call) else ""
+    peers_alike = (isinstance(window.func, Agg) and "rows" not in window.frame) or name in _RANKS
+    if peers_alike or (isinstance(window.func, Agg) and not window.order):
+        return False
+    given = [*window.partition, *[k.term for k in window.order]]
+    if block.group is not None:
+        return not all(g in given or isinstance(g, Lit) for g in block.group)
+    return not BlockFacts(block, ctx).determines(given)
+
+
+_RANKS = frozenset({"rank", "denserank", "percentrank", "cumedist"})
+
+
 def limit_one(block: Block, ctx: Context, nulls: Nulls) -> Block:
     """The first row is the same with or without DISTINCT, when the order leaves only equal rows in doubt."""
-    if block.limit != ONE or block.offset is not None or block.ties or not is_distinct(block):
+    if block.limit != ONE or block.offset is not None or block.ties or not is_distinct(block, ctx):
         return block
     terms = [k.term for k in block.order]
     if all(o in terms for o in block.outputs) and all(t in (block.group or ()) for t in terms):
@@ -68,9 +102,9 @@ def limit_one(block: Block, ctx: Context, nulls: Nulls) -> Block:
 
 def limit_of_one_row(block: Block, ctx: Context, nulls: Nulls) -> Block:
     """A limit above zero keeps the only row of an aggregate without GROUP BY."""
-    if block.group == () and not block.sets and block.offset is None and isinstance(block.limit, Lit):
-        if block.limit.value.isdigit() and int(block.limit.value) > 0:
-            return replace(block, limit=None, ties=False, order=())
+    one_row = block.group == () and not block.sets and block.offset is None
+    if one_row and isinstance(block.limit, Lit) and block.limit.value.strip("0"):
+        return replace(block, limit=None, ties=False, order=())
     return block
 
 
@@ -95,7 +129,7 @@ def pick_to_row_number(block: Block, ctx: Context, nulls: Nulls) -> Block:
 
 def constant_total(block: Block, ctx: Context, nulls: Nulls) -> Block:
     """An aggregate without GROUP BY that computes nothing from its rows is one constant row."""
-    if block.group != () or block.having or block.sets or not block.sources and not block.where:
+    if block.group != () or block.having or block.sets or (not block.sources and not block.where):
         return block
     if all(isinstance(o, Lit) for o in block.outputs):
         return Block(outputs=block.outputs)
@@ -112,8 +146,6 @@ def window_keys(block: Block, ctx: Context, nulls: Nulls) -> Block:
             if kept and (kept != term.order or partition != term.partition):
                 return Over(term.func, partition, kept, term.frame)
         return term
-
-    from app.core.consensus.terms import rewrite  # noqa: PLC0415
 
     outputs = tuple([rewrite(o, change) for o in block.outputs])
     return replace(block, outputs=outputs) if outputs != block.outputs else block

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Callable
+import re
+from typing import TYPE_CHECKING
 
 from app.core.consensus.nulls import COMPARISONS, STRICT, kind_of
 from app.core.consensus.rules.env import Env, conjunction, in_order, parts
 from app.core.consensus.terms import FALSE, NULL, TRUE, Call, Kind, Lit, Term
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 _MOMENTS: tuple[Kind, ...] = ("date", "timestamp", "timestamptz")
 
@@ -75,8 +79,27 @@ def drop_cast(term: Call, env: Env) -> Term | None:
     if not term.op.startswith("cast:") or "(" in term.op:
         return None
     kind = kind_of(term.args[0])
-    same = kind == kind_of(term) and kind in ("int", "date", "timestamp", "timestamptz", "bool", "text")
-    return term.args[0] if same else None
+    if kind != kind_of(term):
+        return None
+    match kind:
+        case "int":
+            # To a narrower type it is an error, or wraps; which columns are wide is known of the whole schema only.
+            whole = term.op.split(":", 2)[2] in _WIDE or not (
+                env.ctx.schema.wide or "int" not in term.op.split(":", 2)[2]
+            )
+            kept = whole and not re.search(r"tiny|small|medium|byte|int[12]\b", term.op.split(":", 2)[2])
+        case "date" | "timestamptz":
+            kept = env.ctx.typed_literals
+        case "timestamp":
+            kept = env.ctx.typed_literals and env.ctx.dialect not in ("mysql", "mariadb")  # there it cuts fractions
+        case "bool" | "text":
+            kept = True
+        case _:
+            kept = False
+    return term.args[0] if kept else None
+
+
+_WIDE = frozenset({"bigint", "int8", "int64", "long", "signed", "hugeint", "int128"})
 
 
 _FOLDED: dict[str, Callable[[int, int], int]] = {"+": lambda a, b: a + b, "*": lambda a, b: a * b}
@@ -182,7 +205,9 @@ def _span(part: Call, literal: Lit, env: Env) -> tuple[Lit, Lit] | None:
         unit = part.op.split(":")[1] if part.op.startswith("datetrunc:") else "day"
         read = moment(literal.value, "date") if literal.kind in ("text", *_MOMENTS) else None
         start = dt.date.fromisoformat(read.value) if read is not None else None
-        if start is not None and ((unit == "month" and start.day != 1) or (unit == "year" and start.timetuple().tm_yday != 1)):
+        if start is not None and (
+            (unit == "month" and start.day != 1) or (unit == "year" and start.timetuple().tm_yday != 1)
+        ):
             return None
     else:
         return None

@@ -3,33 +3,30 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
-from app.core.consensus.context import Context
 from app.core.consensus.nulls import Nulls, never_true_when, null_when, of
-from app.core.consensus.rules.keys import equalities, nullable_ids
+from app.core.consensus.rules.keys import nullable_ids
 from app.core.consensus.terms import (
     TRUE,
     Block,
-    Call,
     Col,
     Ext,
     Full,
     Join,
-    Lit,
-    Query,
     Source,
     Sub,
-    Table,
     Term,
-    Union,
     block_terms,
     has_window,
     occurrences,
-    rewrite,
-    rewrite_query,
+    rewrite_block,
     source_terms,
     subterms,
 )
+
+if TYPE_CHECKING:
+    from app.core.consensus.context import Context
 
 
 def put(block: Block, src: int, outputs: tuple[Term, ...]) -> Block:
@@ -40,9 +37,7 @@ def put(block: Block, src: int, outputs: tuple[Term, ...]) -> Block:
             return outputs[int(term.name)]
         return term
 
-    new = rewrite_query(block, change)
-    assert isinstance(new, Block)
-    return new
+    return rewrite_block(block, change)
 
 
 def without(block: Block, src: int) -> Block:
@@ -106,7 +101,6 @@ def merge_projection(block: Block, ctx: Context, nulls: Nulls) -> Block:
         limit=merged.limit,
         offset=merged.offset,
         ties=merged.ties,
-        shape=merged.shape,
     )
 
 
@@ -150,22 +144,24 @@ def drop_ext(block: Block, ctx: Context, nulls: Nulls) -> Block:
     own = nullable | {i for s in block.sources for i in s.ids}
 
     def change(term: Term) -> Term:
-        if isinstance(term, Ext) and term.src in own and (term.src not in nullable or null_when(term.term, of({term.src}))):
+        if (
+            isinstance(term, Ext)
+            and term.src in own
+            and (term.src not in nullable or null_when(term.term, of({term.src})))
+        ):
             return term.term
         return term
 
-    if not any(isinstance(t, Ext) for c in _all_terms(block) for t in subterms(c)):
+    if not any(isinstance(t, Ext) for c in all_terms(block) for t in subterms(c)):
         return block
-    new = rewrite_query(block, change)
-    assert isinstance(new, Block)
-    return new
+    return rewrite_block(block, change)
 
 
-def _all_terms(block: Block) -> list[Term]:
-    return [*block_terms(block), *[t for s in _every_source(block) for t in source_terms(s)]]
+def all_terms(block: Block) -> list[Term]:
+    return [*block_terms(block), *[t for s in every_source(block) for t in source_terms(s)]]
 
 
-def _every_source(block: Block) -> list[Source]:
+def every_source(block: Block) -> list[Source]:
     return [*block.sources, *[j.source for j in block.lefts]]
 
 
@@ -219,7 +215,7 @@ def merge_inside_full(block: Block, ctx: Context, nulls: Nulls) -> Block:
 def one_row_source(block: Block, ctx: Context, nulls: Nulls) -> Block:
     """A derived table that always has one row, an aggregate without GROUP BY and HAVING, is a scalar subquery for each
     of its columns; a left join to it is one too, if its condition is TRUE."""
-    joined = [s for s in block.sources] + [j.source for j in block.lefts if all(c == TRUE for c in j.on)]
+    joined = list(block.sources) + [j.source for j in block.lefts if all(c == TRUE for c in j.on)]
     for source in joined:
         inner = source.rel
         if not isinstance(inner, Block) or inner.group != () or inner.having or inner.limited or inner.sets:
@@ -243,75 +239,4 @@ def scalar_to_term(block: Block, ctx: Context, nulls: Nulls) -> Block:
 
     if not any(isinstance(t, Sub) for c in block_terms(block) for t in subterms(c)):
         return block
-    new = rewrite_query(block, change)
-    assert isinstance(new, Block)
-    return new
-
-
-def prune(block: Block, ctx: Context, nulls: Nulls) -> Block:
-    """Outputs of derived tables that nothing reads are dropped. Rows and their number stay: they never depend on what
-    is selected, except under DISTINCT, which is a grouping here and keeps its keys."""
-    for source in _every_source(block):
-        inner = source.rel
-        if isinstance(inner, (Table, Full)) or not isinstance(inner, (Block, Union)):
-            continue
-        width = _width(inner)
-        if width is None:
-            continue
-        read = {int(t.name) for c in _all_terms(block) for t in subterms(c)
-                if isinstance(t, Col) and t.src == source.id and t.name.isdigit()}  # fmt: skip
-        full = [f for s in block.sources if isinstance(s.rel, Full) for f in (s.rel.left.id, s.rel.right.id)]
-        if len(read) == width or source.id in full:
-            continue
-        keep = sorted(read)
-        return _renumber(block, source.id, keep)
-    return block
-
-
-def _width(query: Query) -> int | None:
-    match query:
-        case Block():
-            return len(query.outputs)
-        case Union():
-            widths = {_width(b) for b in query.branches}
-            return widths.pop() if len(widths) == 1 else None
-        case _:
-            return None
-
-
-def _select(query: Query, keep: list[int]) -> Query:
-    match query:
-        case Block():
-            outputs = tuple(query.outputs[k] for k in keep)
-            return replace(query, outputs=outputs)
-        case Union():
-            return Union(tuple([_select(b, keep) for b in query.branches]))
-        case _:
-            return query
-
-
-def _renumber(block: Block, src: int, keep: list[int]) -> Block:
-    place = {str(k): str(i) for i, k in enumerate(keep)}
-
-    def change(term: Term) -> Term:
-        if isinstance(term, Col) and term.src == src:
-            return replace(term, name=place.get(term.name, term.name))
-        return term
-
-    new = rewrite_query(block, change)
-    assert isinstance(new, Block)
-
-    def narrowed(source: Source) -> Source:
-        if source.id != src:
-            return source
-        assert isinstance(source.rel, (Block, Union))
-        return Source(src, _select(source.rel, keep))
-
-    return replace(
-        new,
-        sources=tuple([narrowed(s) for s in new.sources]),
-        lefts=tuple([Join(narrowed(j.source), j.on) for j in new.lefts]),
-    )
-
-
-_ = (equalities, Call, Lit, rewrite)
+    return rewrite_block(block, change)

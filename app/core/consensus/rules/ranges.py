@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 from app.core.consensus.nulls import kind_of
-from app.core.consensus.rules.env import conjunction
+from app.core.consensus.rules.env import conjunction, in_order
 from app.core.consensus.terms import FALSE, Call, Kind, Lit, Term
 
 Point = Fraction | str
@@ -29,10 +29,7 @@ def merge_ranges(terms: list[Term]) -> Term:
     dates. For text just equal texts are merged, since a collation orders the rest.
     """
     bounds: dict[Term, _Bounds] = {}
-    rest: list[Term] = []
-    for term in terms:
-        if not _gather(term, bounds):
-            rest.append(term)
+    rest = [t for t in terms if not _gather(t, bounds)]
     for value, bound in bounds.items():
         rest += _written(value, bound)
     return conjunction(rest)
@@ -72,14 +69,16 @@ def _bound(bounds: dict[Term, _Bounds], value: Term, literal: Lit, *, low: bool,
     found = bounds.setdefault(value, _Bounds())
     point, excluded, literal = _whole(point, excluded, literal, kind, low=low)
     if low:
-        if found.low is None or (point, excluded) > found.low[:2]:  # type: ignore[operator]  # one kind a term
+        if found.low is None or (point, excluded) > found.low[:2]:
             found.low = (point, excluded, literal)
-    elif found.high is None or (found.high[0], not found.high[1]) > (point, not excluded):  # type: ignore[operator]
+    elif found.high is None or (found.high[0], not found.high[1]) > (point, not excluded):
         found.high = (point, excluded, literal)
     return True
 
 
-def _whole(point: Point, excluded: bool, literal: Lit, kind: Kind, *, low: bool) -> tuple[Point, bool, Lit]:  # noqa: FBT001  # a triple, taken and given back
+def _whole(
+    point: Point, excluded: bool, literal: Lit, kind: Kind, *, low: bool
+) -> tuple[Point, bool, Lit]:  # a triple, taken and given back
     """Over whole numbers and days: a bound that is included."""
     if kind == "int" and isinstance(point, Fraction):
         if point.denominator != 1:
@@ -116,7 +115,9 @@ def _written(value: Term, bound: _Bounds) -> list[Term]:
     kind = kind_of(value)
     excluded = {_point(o, kind) for o in bound.excluded}
     if bound.options is not None:
-        kept = {_point(o, kind): o for o in bound.options if _inside(o, bound, kind) and _point(o, kind) not in excluded}
+        kept = {
+            _point(o, kind): o for o in bound.options if _inside(o, bound, kind) and _point(o, kind) not in excluded
+        }
         return _equal(value, list(kept.values()))
     low, high = bound.low, bound.high
     if low is not None and high is not None:
@@ -134,8 +135,6 @@ def _written(value: Term, bound: _Bounds) -> list[Term]:
 
 
 def _equal(value: Term, options: list[Lit]) -> list[Term]:
-    from app.core.consensus.rules.env import in_order  # noqa: PLC0415
-
     if not options:
         return [FALSE]
     if len(options) == 1:
@@ -144,8 +143,6 @@ def _equal(value: Term, options: list[Lit]) -> list[Term]:
 
 
 def _pair(value: Term, literal: Lit) -> tuple[Term, ...]:
-    from app.core.consensus.rules.env import in_order  # noqa: PLC0415
-
     return in_order((value, literal))
 
 

@@ -18,6 +18,7 @@ from app.core.consensus.rules.literals import (
     type_literals,
 )
 from app.core.consensus.rules.negation import push_not
+from app.core.consensus.rules.ranges import merge_ranges
 from app.core.consensus.rules.values import (
     absorb,
     commute,
@@ -133,7 +134,7 @@ def _true_only(term: Term, env: Env) -> Term:
                 new = rule(term, env)
                 if new is not None and new != term:
                     return new
-            return term
+            return merge_ranges([term])  # one form for `x > 5` and `x >= 6` over integers
 
 
 __all__ = ["VALUE_RULES", "condition", "normal"]

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
-from app.core.consensus.context import Context
 from app.core.consensus.nulls import Nulls, kind_of, never_true_when, of
-from app.core.consensus.rules.groups import is_distinct
-from app.core.consensus.rules.joins import reads_of, substituted
+from app.core.consensus.rules.grouped import is_distinct
+from app.core.consensus.rules.joins import moved_onto, reads_of, substituted
 from app.core.consensus.rules.keys import BlockFacts, equalities, exact_classes, keys_of
 from app.core.consensus.rules.merging import without
 from app.core.consensus.terms import (
@@ -21,15 +21,19 @@ from app.core.consensus.terms import (
     Full,
     Join,
     Lit,
+    Rewrite,
     Source,
     Sub,
     Table,
     Term,
     block_terms,
     occurrences,
-    rewrite_query,
+    rewrite,
     subterms,
 )
+
+if TYPE_CHECKING:
+    from app.core.consensus.context import Context
 
 
 def anti_join(block: Block, ctx: Context, nulls: Nulls) -> Block:
@@ -48,12 +52,12 @@ def anti_join(block: Block, ctx: Context, nulls: Nulls) -> Block:
                 case _:
                     continue
             rest = without(replace(block, where=tuple(c for c in block.where if c != condition)), join.source.id)
-            gone = {t: NULL for t in reads_of(rest, join.source.id) if isinstance(t, (Col, Ext))}
+            gone: dict[Term, Term] = {t: NULL for t in reads_of(rest, join.source.id) if isinstance(t, (Col, Ext))}
             if any(isinstance(t, Free) for t in reads_of(rest, join.source.id)):
                 continue
             inner = Block((join.source,), where=join.on, outputs=(TRUE,))
             absent = Call("not", (Sub("exists", inner),))
-            changed = substituted(rest, dict(gone))
+            changed = substituted(rest, gone)
             return replace(changed, where=(*changed.where, absent))
     return block
 
@@ -95,10 +99,8 @@ def one_match_mark(block: Block, ctx: Context, nulls: Nulls) -> Block:
     return replace(block, where=outside(block.where), outputs=outside(block.outputs), having=outside(block.having))
 
 
-def rewrite_terms(terms: tuple[Term, ...], change: object) -> tuple[Term, ...]:
-    from app.core.consensus.terms import rewrite  # noqa: PLC0415
-
-    return tuple([rewrite(t, change) for t in terms])  # type: ignore[arg-type]  # a Rewrite, by its callers
+def rewrite_terms(terms: tuple[Term, ...], change: Rewrite) -> tuple[Term, ...]:
+    return tuple([rewrite(t, change) for t in terms])
 
 
 def lift_conditions(block: Block, ctx: Context, nulls: Nulls) -> Block:
@@ -153,7 +155,7 @@ def distinct_to_exists(block: Block, ctx: Context, nulls: Nulls) -> Block:
 
     The keys' rows are then unique by themselves: the rest becomes EXISTS, and the grouping goes.
     """
-    if not is_distinct(block) or block.lefts or block.limited:
+    if not is_distinct(block, ctx) or block.lefts or block.limited:
         return block
     facts = BlockFacts(block, ctx)
     done = facts.determined(block.group or ())
@@ -167,7 +169,9 @@ def distinct_to_exists(block: Block, ctx: Context, nulls: Nulls) -> Block:
     alone = replace(block, sources=tuple(kept), where=stay)
     if any(not gone.isdisjoint(occurrences(t)) for t in block_terms(alone)):
         return block
-    if not BlockFacts(alone, ctx).determines(block.group or ()) or any(isinstance(t, Free) for c in moved for t in subterms(c)):
+    if not BlockFacts(alone, ctx).determines(block.group or ()) or any(
+        isinstance(t, Free) for c in moved for t in subterms(c)
+    ):
         return block
     exists = tuple(Sub("exists", Block(tuple(s), where=tuple(w), outputs=(TRUE,))) for s, w in _components(rest, moved))
     return replace(alone, group=None, where=(*stay, *exists))
@@ -179,7 +183,10 @@ def _components(sources: list[Source], conditions: list[Term]) -> list[tuple[lis
     for source in sources:
         mine = [c for c in conditions if not set(source.ids).isdisjoint(occurrences(c))]
         touching = [g for g in groups if any(c in g[1] for c in mine)]
-        merged = ([source, *[s for g in touching for s in g[0]]], list(dict.fromkeys([*mine, *[c for g in touching for c in g[1]]])))
+        merged = (
+            [source, *[s for g in touching for s in g[0]]],
+            list(dict.fromkeys([*mine, *[c for g in touching for c in g[1]]])),
+        )
         groups = [g for g in groups if g not in touching] + [merged]
     return groups
 
@@ -197,11 +204,7 @@ def same_row_outside(block: Block, ctx: Context, nulls: Nulls) -> Block:
             for outer, table in tables.items():
                 if source.rel == table and _tied(inner, source, outer, ctx):
                     new = without(inner, source.id)
-                    moved = rewrite_query(
-                        new, lambda t, s=source.id, o=outer: replace(t, src=o) if isinstance(t, Col) and t.src == s else t  # type: ignore[misc]  # mypy cannot type a default in a lambda
-                    )
-                    assert isinstance(moved, Block)
-                    exists = Sub("exists", moved)
+                    exists = Sub("exists", moved_onto(new, source.id, outer))
                     return replace(block, where=(*block.where[:at], exists, *block.where[at + 1 :]))
     return block
 
@@ -212,9 +215,10 @@ def _tied(inner: Block, source: Source, outer: int, ctx: Context) -> bool:
     equal = set()
     for pair in equalities(inner.where):
         for mine, other in (pair, pair[::-1]):
-            if isinstance(mine, Col) and isinstance(other, Col) and mine.src == source.id and other.src == outer:
-                if mine.name == other.name and ctx.identical(kind_of(mine), kind_of(other)):
-                    equal.add(mine.name)
+            if not (isinstance(mine, Col) and isinstance(other, Col) and mine.src == source.id and other.src == outer):
+                continue
+            if mine.name == other.name and ctx.identical(kind_of(mine), kind_of(other)):
+                equal.add(mine.name)
     return any(set(k.columns) <= equal for k in keys_of(source, ctx))
 
 
@@ -224,7 +228,21 @@ def empty_exists(block: Block, ctx: Context, nulls: Nulls) -> Block:
     def change(term: Term) -> Term:
         match term:
             case Sub("exists", Block() as inner, _) if not inner.sources and not inner.lefts and inner.plain:
-                return Call("nottrue", (Call("nottrue", (Call("and", inner.where) if len(inner.where) > 1 else inner.where[0] if inner.where else TRUE,)),))
+                return Call(
+                    "nottrue",
+                    (
+                        Call(
+                            "nottrue",
+                            (
+                                Call("and", inner.where)
+                                if len(inner.where) > 1
+                                else inner.where[0]
+                                if inner.where
+                                else TRUE,
+                            ),
+                        ),
+                    ),
+                )
             case _:
                 return term
 

@@ -3,35 +3,37 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
-from app.core.consensus.context import Context
 from app.core.consensus.nulls import Nulls, kind_of
 from app.core.consensus.rules.conditions import as_plain
 from app.core.consensus.rules.env import Env
-from app.core.consensus.rules.groups import counts_duplicates, is_distinct, own_aggs
+from app.core.consensus.rules.grouped import counts_duplicates, is_distinct, own_aggs
 from app.core.consensus.rules.joins import reads_of, substituted
-from app.core.consensus.rules.keys import BlockFacts, equalities, nullable_ids
+from app.core.consensus.rules.keys import BlockFacts, equalities
 from app.core.consensus.rules.merging import without
 from app.core.consensus.terms import (
     TRUE,
+    Agg,
     Block,
     Call,
     Col,
     Ext,
     Join,
     Lit,
-    OrderKey,
     Source,
     Sub,
     Table,
     Term,
-    Union,
     block_terms,
     occurrences,
     rewrite,
-    rewrite_query,
+    rewrite_block,
     subterms,
 )
+
+if TYPE_CHECKING:
+    from app.core.consensus.context import Context
 
 
 def clean_exists(block: Block, ctx: Context, nulls: Nulls) -> Block:
@@ -58,9 +60,7 @@ def clean_exists(block: Block, ctx: Context, nulls: Nulls) -> Block:
 
     if not any(isinstance(t, Sub) for c in block_terms(block) for t in subterms(c)):
         return block
-    new = rewrite_query(block, change)
-    assert isinstance(new, Block)
-    return new
+    return rewrite_block(block, change)
 
 
 def _constant_row(inner: Block) -> bool:
@@ -77,11 +77,10 @@ def exists_to_join(block: Block, ctx: Context, nulls: Nulls) -> Block:
             continue
         inner = condition.query
         if not inner.plain:
-            src = ctx.fresh()
             inner = as_plain(inner, Env(ctx, nulls))
             if isinstance(condition.query, Block) and condition.query.limited:
                 continue
-        if not counts_duplicates(block) or BlockFacts(inner, ctx).determines(()):
+        if not counts_duplicates(block, ctx) or BlockFacts(inner, ctx).determines(()):
             rest = tuple(c for c in block.where if c != condition)
             return replace(
                 block,
@@ -99,7 +98,7 @@ def distinct_join_to_exists(block: Block, ctx: Context, nulls: Nulls) -> Block:
     """
     for source in block.sources:
         inner = source.rel
-        if not isinstance(inner, Block) or not is_distinct(inner) or inner.limited or len(block.sources) == 1:
+        if not isinstance(inner, Block) or not is_distinct(inner, ctx) or inner.limited or len(block.sources) == 1:
             continue
         equal: dict[Term, Term] = {}
         for pair in equalities(block.where):
@@ -166,7 +165,7 @@ def _visible(term: Term) -> list[Term]:
             return [term]
 
 
-def keyed_group_to_scalar(block: Block, ctx: Context, nulls: Nulls) -> Block:
+def keyed_group_to_scalar(block: Block, ctx: Context, nulls: Nulls) -> Block:  # one condition after the other  # noqa: C901  # one condition after the other
     """A left join to a derived table on all that it is grouped by is, for each of its columns, the aggregate over the
     rows with these values: a scalar subquery. Over no rows the aggregate is NULL, as the unmatched join is; COUNT is 0
     there, so it is made NULL."""
@@ -186,7 +185,9 @@ def keyed_group_to_scalar(block: Block, ctx: Context, nulls: Nulls) -> Block:
             continue
         read = reads_of(block, join.source.id, but_on=join)
         aggregates = {t for t in read if isinstance(t, Col) and inner.outputs[int(t.name)] not in inner.group}
-        if read - aggregates or any(_reads_keys(inner.outputs[int(t.name)], inner) for t in aggregates if isinstance(t, Col)):
+        if read - aggregates or any(
+            _reads_keys(inner.outputs[int(t.name)], inner) for t in aggregates if isinstance(t, Col)
+        ):
             continue
         change: dict[Term, Term] = {}
         tests = tuple(Call("=", (k, t)) for k, t in given.items())
@@ -205,8 +206,6 @@ def keyed_group_to_scalar(block: Block, ctx: Context, nulls: Nulls) -> Block:
 
 
 def _reads_keys(term: Term, inner: Block) -> bool:
-    from app.core.consensus.terms import Agg  # noqa: PLC0415
-
     match term:
         case Agg():
             return False
@@ -219,9 +218,4 @@ def _reads_keys(term: Term, inner: Block) -> bool:
 
 
 def _null_over_none(term: Term) -> bool:
-    from app.core.consensus.terms import Agg  # noqa: PLC0415
-
     return isinstance(term, Agg) and term.op in ("sum", "min", "max", "avg")
-
-
-_ = (OrderKey, Union, nullable_ids)

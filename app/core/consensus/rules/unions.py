@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from app.core.consensus.rules.merging import put
-from app.core.consensus.terms import FALSE, Block, Col, Query, Source, Union, has_window, rewrite_query
+from app.core.consensus.scope import columns_of
+from app.core.consensus.terms import FALSE, Block, Col, Query, Source, Union, has_window
 
 
 def distribute(block: Block) -> Query:
@@ -13,6 +14,10 @@ def distribute(block: Block) -> Query:
     source = block.sources[0]
     if not isinstance(source.rel, Union):
         return block
+    if "unknown" in {c.kind for c in columns_of(source.id, source.rel)} and (
+        block.where or not all(isinstance(o, Col) for o in block.outputs)
+    ):
+        return block  # branches of different types: a column has another type outside than in its branch
     return Union(tuple([_over(block, source, branch) for branch in source.rel.branches]))
 
 
@@ -37,6 +42,3 @@ def flatten_union(union: Union) -> Query:
 
 def is_empty(query: Query) -> bool:
     return isinstance(query, Block) and query.group != () and FALSE in query.where
-
-
-_ = (Col, rewrite_query)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from app.core.consensus.nulls import COMPARISONS, Nulls, kind_of
-from app.core.consensus.rules.env import Env, conjunction, disjunction, in_order, sort_key
+from app.core.consensus.nulls import COMPARISONS, kind_of
+from app.core.consensus.rules.env import Env, conjunction, disjunction, in_order
 from app.core.consensus.rules.negation import negation
 from app.core.consensus.terms import FALSE, NULL, TRUE, Call, Lit, Term, unique
 
@@ -159,8 +159,8 @@ def simplify_coalesce(term: Call, env: Env) -> Term | None:
     return args[0] if len(args) == 1 else Call("coalesce", tuple(args)) if tuple(args) != term.args else None
 
 
-def simplify_case(term: Call, env: Env) -> Term | None:
-    """Branches that are never or always taken, branches all alike, and the CASE forms of COALESCE and of a condition."""
+def simplify_case(term: Call, env: Env) -> Term | None:  # one branch for each kind  # noqa: C901  # one branch for each kind
+    """Branches never or always taken, branches all alike, and the CASE forms of COALESCE and of a condition."""
     if term.op != "case":
         return None
     *pairs, default = term.args
@@ -198,6 +198,3 @@ def null_logic(term: Call, env: Env) -> Term | None:
             return disjunction([condition, NULL])
         case _:
             return None
-
-
-_ = (Nulls, sort_key)

@@ -1,6 +1,6 @@
 """Soundness by execution: statements called equivalent are run on databases, and their rows compared.
 
-`python tests/core/consensus/soundness.py 20000 7` runs 20,000 pairs from seed 7.
+`python tests/core/consensus/consensus_soundness.py 20000 7` runs 20,000 pairs from seed 7.
 """
 
 from __future__ import annotations
@@ -9,8 +9,8 @@ import random
 import sys
 from dataclasses import dataclass, field
 
-from statements import DIALECT, Writer, mutant
-from worlds import Databases, a_world, same_rows
+from consensus_statements import DIALECT, Writer, mutant
+from consensus_worlds import Databases, a_world, same_rows
 
 from app.core.consensus.canonical import canonical
 from app.core.consensus.schema import read_schema
@@ -50,7 +50,9 @@ def run(seed: int, pairs: int, report: Report | None = None) -> Report:
     return report
 
 
-def _one_world(rng: random.Random, count: int, report: Report) -> None:
+def _one_world(
+    rng: random.Random, count: int, report: Report
+) -> None:  # one world from start to end  # one world from start to end
     world = a_world(rng)
     databases = Databases(world, rng.randrange(1 << 30))
     schema = read_schema(world.schema, DIALECT)

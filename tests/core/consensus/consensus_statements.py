@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import sqlglot
 from sqlglot import exp
-from worlds import Table, World
+
+if TYPE_CHECKING:
+    from consensus_worlds import Table, World
 
 DIALECT = "duckdb"
 
@@ -31,6 +34,10 @@ class Writer:
             return f"{self.one_column(column)} {op} {self.one_column(column)}"
         if kind < 0.22:
             return self.over_derived()
+        if kind < 0.34:
+            return self.outer_derived()
+        if kind < 0.42:
+            return self.numbered()
         return self.select()
 
     def one_column(self, kind: str) -> str:
@@ -91,6 +98,7 @@ class Writer:
             lambda: self.membership(scope, depth),
             lambda: self.existence(scope, depth),
             lambda: self.scalar(scope, depth),
+            lambda: self.quantified(scope),
         ]
         return rng.choice(deep)()
 
@@ -111,8 +119,78 @@ class Writer:
         alias, table = self.alias(), self.rng.choice(self.world.tables)
         agg = self.rng.choice(("MAX", "MIN", "COUNT", "SUM"))
         column = f"{alias}.{self.rng.choice(table.ints)}"
-        tie = f" WHERE {self.link((alias, table))} = {self.link(self.rng.choice(scope))}" if self.rng.random() < 0.6 else ""
+        tie = (
+            f" WHERE {self.link((alias, table))} = {self.link(self.rng.choice(scope))}"
+            if self.rng.random() < 0.6
+            else ""
+        )
         return f"{self.column(scope)} {self.rng.choice(('=', '<', '>='))} (SELECT {agg}({column}) FROM {table.name} AS {alias}{tie})"
+
+    def quantified(self, scope: list[tuple[str, Table]]) -> str:
+        alias, table = self.alias(), self.rng.choice(self.world.tables)
+        op, word = self.rng.choice(("=", "<>", "<", ">=")), self.rng.choice(("ANY", "ALL"))
+        return f"{self.column(scope)} {op} {word} (SELECT {alias}.{table.ints[-1]} FROM {table.name} AS {alias} WHERE {self.condition([(alias, table)], 0)})"
+
+    def joined(self) -> str:
+        """A derived table of a join, with a constant and an expression among its columns."""
+        scope, source = self.source()
+        key = self.link(self.rng.choice(scope))
+        return f"SELECT {key} AS k, {self.value(scope)} AS v, 1 AS f FROM {source}{self.where(scope)}"
+
+    def outer_derived(self) -> str:
+        """An outer join to a derived table, of which it is asked whether it matched."""
+        rng = self.rng
+        table = rng.choice(self.world.tables)
+        side = rng.choice(("LEFT", "LEFT", "RIGHT", "FULL", "INNER"))
+        inner = rng.choice(
+            (
+                self.joined(),
+                f"SELECT z.{table.ints[0]} AS k, 2 AS v, COALESCE(z.{table.ints[1]}, 1) AS f FROM {table.name} AS z",
+            )
+        )
+        test = rng.choice(
+            (
+                "",
+                " WHERE d.f IS NULL",
+                " WHERE d.f IS NOT NULL",
+                " WHERE d.k IS NULL",
+                " WHERE d.v > 0 OR d.f = 1",
+                f" WHERE w.{table.ints[0]} = d.v",
+            )
+        )
+        shown = rng.choice(
+            (
+                f"w.{table.ints[0]}, d.f",
+                "d.k, d.v",
+                f"w.{table.ints[-1]}",
+                "COUNT(*), COUNT(d.f), SUM(d.v)",
+                "CASE WHEN d.f IS NULL THEN 0 ELSE 1 END AS m",
+            )
+        )
+        return (
+            f"SELECT {shown} FROM {table.name} AS w {side} JOIN ({inner}) AS d ON d.k = {self.link(('w', table))}{test}"
+        )
+
+    def numbered(self) -> str:
+        """A window function, filtered before or after, over an order that decides."""
+        rng = self.rng
+        table = self.world.tables[0]
+        function = rng.choice(("ROW_NUMBER()", "RANK()", "SUM(w.a)", "COUNT(*)", "MAX(w.id)"))
+        over = rng.choice(("PARTITION BY w.a ORDER BY w.id", "ORDER BY w.id", "PARTITION BY w.s ORDER BY w.b, w.id"))
+        inner = f"SELECT w.id, w.a, {function} OVER ({over}) AS n FROM {table.name} AS w"
+        return rng.choice((
+            inner, f"{inner} WHERE {self.condition([('w', table)], 1)}", f"SELECT d.id, d.n FROM ({inner}) AS d WHERE d.n = 1",
+            f"SELECT d.id FROM ({inner}) AS d WHERE d.a > 1", f"SELECT DISTINCT d.n FROM ({inner}) AS d",
+            f"SELECT DISTINCT ON (w.a) w.a, w.id FROM {table.name} AS w ORDER BY w.a, w.id",
+            f"SELECT w.a, w.id FROM {table.name} AS w ORDER BY w.id LIMIT 2",
+            f"SELECT d.id FROM (SELECT w.id, w.a FROM {table.name} AS w ORDER BY w.id LIMIT 3) AS d WHERE d.a <> 1",
+            f"SELECT COUNT(*) FROM (SELECT DISTINCT w.s FROM {table.name} AS w) AS d",
+            f"SELECT COUNT(DISTINCT w.s) FROM {table.name} AS w",
+            f"SELECT w.id, x.n FROM {table.name} AS w, LATERAL (SELECT COUNT(*) AS n FROM s WHERE s.r_id = w.id) AS x",
+            f"SELECT w.id, (SELECT COUNT(*) FROM s WHERE s.r_id = w.id) AS n FROM {table.name} AS w",
+            f"SELECT w.id, COUNT(s.id) AS n FROM {table.name} AS w LEFT JOIN s ON s.r_id = w.id GROUP BY w.id",
+            f"SELECT w.id, COALESCE(x.n, 0) AS n FROM {table.name} AS w LEFT JOIN (SELECT r_id, COUNT(*) AS n FROM s GROUP BY r_id) AS x ON x.r_id = w.id",
+        ))  # fmt: skip
 
     def where(self, scope: list[tuple[str, Table]]) -> str:
         return f" WHERE {self.condition(scope)}" if self.rng.random() < 0.65 else ""
@@ -143,12 +221,22 @@ class Writer:
             outputs = [self.value(scope) for _ in range(rng.randrange(1, 4))]
             distinct = rng.choice(("", "", "DISTINCT "))
             text = f"SELECT {distinct}{', '.join(f'{o} AS o{i}' for i, o in enumerate(outputs))} FROM {source}{self.where(scope)}"
-            return f"{text} ORDER BY {', '.join(f'o{i}' for i in range(len(outputs)))} LIMIT {rng.randrange(1, 4)}" if rng.random() < 0.12 else text
+            return (
+                f"{text} ORDER BY {', '.join(f'o{i}' for i in range(len(outputs)))} LIMIT {rng.randrange(1, 4)}"
+                if rng.random() < 0.12
+                else text
+            )
         if kind < 0.6:
             return f"SELECT {self.aggregate(scope)} AS n, {self.aggregate(scope)} AS m FROM {source}{self.where(scope)}"
-        keys = list(dict.fromkeys(self.column(scope, rng.choice(("ints", "ints", "texts"))) for _ in range(rng.randrange(1, 3))))
+        keys = list(
+            dict.fromkeys(self.column(scope, rng.choice(("ints", "ints", "texts"))) for _ in range(rng.randrange(1, 3)))
+        )
         shown = [k for k in keys if rng.random() < 0.8] or keys
-        having = f" HAVING {rng.choice((f'{self.aggregate(scope)} > {rng.randrange(3)}', f'{keys[0]} IS NOT NULL', 'COUNT(*) >= 1'))}" if rng.random() < 0.4 else ""
+        having = (
+            f" HAVING {rng.choice((f'{self.aggregate(scope)} > {rng.randrange(3)}', f'{keys[0]} IS NOT NULL', 'COUNT(*) >= 1'))}"
+            if rng.random() < 0.4
+            else ""
+        )
         return f"SELECT {', '.join([*shown, self.aggregate(scope) + ' AS n'])} FROM {source}{self.where(scope)} GROUP BY {', '.join(keys)}{having}"
 
     def over_derived(self) -> str:
@@ -314,7 +402,7 @@ def drop_join(tree: exp.Expr, rng: random.Random) -> exp.Expr | None:
 def to_not_null(tree: exp.Expr, rng: random.Random) -> exp.Expr | None:
     """`x = x` where it stands, or an added IS NOT NULL."""
     select = _pick(tree, rng, exp.Select)
-    columns = [c for c in select.find_all(exp.Column)] if select is not None else []
+    columns = list(select.find_all(exp.Column)) if select is not None else []
     if not columns or not isinstance(select, exp.Select):
         return None
     column = rng.choice(columns).copy()
@@ -387,7 +475,12 @@ def case_filter(tree: exp.Expr, rng: random.Random) -> exp.Expr | None:
 
 
 def distinct_to_group(tree: exp.Expr, rng: random.Random) -> exp.Expr | None:
-    if not isinstance(tree, exp.Select) or not tree.args.get("distinct") or tree.args.get("group") or tree.args.get("order"):
+    if (
+        not isinstance(tree, exp.Select)
+        or not tree.args.get("distinct")
+        or tree.args.get("group")
+        or tree.args.get("order")
+    ):
         return None
     if any(e.find(exp.AggFunc, exp.Window, exp.Subquery) for e in tree.expressions):
         return None

@@ -14,6 +14,14 @@ import duckdb
 
 Rows = list[tuple[Any, ...]]
 
+_DOMAINS: dict[str, tuple[Any, ...]] = {
+    "INTEGER": (0, 1, 2, 3),
+    "VARCHAR": ("a", "b", "c"),
+    "DATE": ("2023-12-31", "2024-01-01", "2024-01-31", "2024-02-01", "2024-12-31", "2025-01-01"),
+    "TIMESTAMP": ("2023-12-31 23:59:59", "2024-01-01 00:00:00", "2024-01-31 12:00:00", "2024-02-01 00:00:00"),
+    "BOOLEAN": (True, False),
+}
+
 
 @dataclass(frozen=True)
 class Table:
@@ -25,18 +33,22 @@ class Table:
     unique: str | None = None
     reference: tuple[str, str] | None = None
     """Column, and the table whose first key column it refers to."""
+    others: tuple[tuple[str, str], ...] = ()
+    """Columns of other types, with their types."""
 
     @property
     def columns(self) -> tuple[str, ...]:
-        return (*self.ints, *self.texts)
+        return (*self.ints, *self.texts, *(name for name, _ in self.others))
+
+    def type_of(self, column: str) -> str:
+        return dict(self.others).get(column, "INTEGER" if column in self.ints else "VARCHAR")
 
     def ddl(self) -> str:
         lines = []
         for column in self.columns:
-            kind = "INTEGER" if column in self.ints else "VARCHAR"
             null = " NOT NULL" if column in self.not_null else ""
             one = " UNIQUE" if column == self.unique else ""
-            lines.append(f"{column} {kind}{null}{one}")
+            lines.append(f"{column} {self.type_of(column)}{null}{one}")
         if self.key:
             lines.append(f"PRIMARY KEY ({', '.join(self.key)})")
         if self.reference is not None:
@@ -55,10 +67,12 @@ class World:
 
 def a_world(rng: random.Random) -> World:
     """Three tables: a keyed one, one that refers to it, and a loose one."""
-    maybe = lambda *names: frozenset(n for n in names if rng.random() < 0.4)  # noqa: E731
+    maybe = lambda *names: frozenset(n for n in names if rng.random() < 0.4)  # noqa: E731  # one line, for this place only
     r = Table("r", ("id", "a", "b"), ("s",), ("id",), maybe("a", "s"), rng.choice((None, "b")))
     s_key = ("id",) if rng.random() < 0.7 else ("id", "r_id")
-    s = Table("s", ("id", "r_id", "c"), ("t",), s_key, maybe("r_id", "c"), None, ("r_id", "r") if rng.random() < 0.8 else None)
+    s = Table(
+        "s", ("id", "r_id", "c"), ("t",), s_key, maybe("r_id", "c"), None, ("r_id", "r") if rng.random() < 0.8 else None
+    )
     u = Table("u", ("x", "y"), ("z",), (), maybe("x", "y"))
     return World((r, s, u))
 
@@ -108,7 +122,7 @@ def _rows(rng: random.Random, table: Table, ids: dict[str, list[int]], size: int
     for _ in range(size):
         row: dict[str, Any] = {}
         for column in table.columns:
-            domain: list[Any] = [0, 1, 2, 3] if column in table.ints else ["a", "b", "c"]
+            domain = list(_DOMAINS[table.type_of(column)])
             if column in table.key and len(table.key) == 1:
                 domain = list(range(8))
             if table.reference is not None and column == table.reference[0]:
@@ -118,7 +132,9 @@ def _rows(rng: random.Random, table: Table, ids: dict[str, list[int]], size: int
         if any(row[c] is None for c in (*table.not_null, *table.key)):
             continue
         key = tuple(row[c] for c in table.key)
-        if (table.key and key in keys) or (table.unique is not None and row[table.unique] is not None and row[table.unique] in taken):
+        if (table.key and key in keys) or (
+            table.unique is not None and row[table.unique] is not None and row[table.unique] in taken
+        ):
             continue
         keys.add(key)
         if table.unique is not None:
