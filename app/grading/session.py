@@ -92,11 +92,13 @@ class Session:
 
 
 async def decide_round(loan: Loan, body: bytes) -> dict[str, Any]:
-    """One round of a consensus. Raises `Invalid`, and `EvidenceTooCostly`."""
+    """One round of a consensus. Raises `MalformedJson`, `Invalid`, and `EvidenceTooCostly`."""
     try:
         answer = await loan.call("round", body)
     except WorkerEnded:
         raise EvidenceTooCostly from None
+    if "malformed" in answer:
+        raise MalformedJson(answer["malformed"])
     if "errors" in answer:
         raise Invalid(errors=[FieldError(detail, pointer=pointer) for pointer, detail in answer["errors"]])
     decision: dict[str, Any] = answer["decision"]

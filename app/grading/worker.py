@@ -68,9 +68,13 @@ class _Desk:
         """Decides one round of a consensus."""
         from app.grading.read_evidence import EvidenceRefused
         from app.grading.rounds import decide_round
+        from app.grading.split_body import NotJson, split_body
 
         try:
+            split_body(body, batch=False)  # nothing is cut out here: it tells what is no JSON, as for any other body
             return {"decision": decide_round(body)}
+        except NotJson as failure:
+            return {"malformed": str(failure)}
         except EvidenceRefused as refused:
             return {"errors": refused.errors}
 
