@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from app.commands import compare, consensus, demo, dev, log, migrate, reconcile, serve, token
+from app.commands import compare, consensus, demo, dev, grade, log, migrate, reconcile, serve, token
 
 app = typer.Typer(
     name="agreement-log",
@@ -30,9 +30,10 @@ app.command("outcome", rich_help_panel=_LOG)(log.outcome)
 app.command("list", rich_help_panel=_LOG)(log.list_rows)
 app.command("rates", rich_help_panel=_LOG)(log.rates)
 
+app.command("grade", rich_help_panel=_LOG)(grade.grade)
+
 app.command("compare", rich_help_panel=_CORE)(compare.compare)
 app.add_typer(reconcile.app, name="reconcile", rich_help_panel=_CORE)
-
 app.add_typer(consensus.app, name="consensus", rich_help_panel=_CORE)
 
 

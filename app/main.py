@@ -10,6 +10,8 @@ from fastapi import FastAPI
 
 from app.agreements import routes as agreements
 from app.agreements.designations import Designations
+from app.grading import routes as grading
+from app.grading.worker_pool import WorkerPool
 from app.lanes import routes as lanes
 from app.lanes.policy import PolicyFile
 from app.platform import operations, problems
@@ -31,10 +33,12 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     settings = settings or Settings()
     database = Database(settings)
     telemetry = Telemetry()
+    pool = WorkerPool(settings, telemetry.registry)
 
     @asynccontextmanager
     async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
         yield
+        await pool.close()
         await database.close()
 
     app = FastAPI(
@@ -50,10 +54,11 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     app.state.service = Service(settings, database, SchemaState(database), TokenFile(settings.tokens_file), telemetry)
     app.state.designations = Designations(settings.designations_file)
     app.state.policy = PolicyFile(settings.policy_file)
+    app.state.grading = pool
     telemetry.observe_pool(database)
     app.add_middleware(TelemetryMiddleware, telemetry=telemetry)
     problems.install(app, on_problem=lambda slug: telemetry.refused.labels(slug).inc())
-    for router in (agreements.router, lanes.router, public.router, operations.router):
+    for router in (grading.router, agreements.router, lanes.router, public.router, operations.router):
         app.include_router(router)
     install_openapi(app)
     return app

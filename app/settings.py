@@ -59,11 +59,24 @@ class Settings(BaseSettings):
     """The same for batches, lists and rates, which read or write many rows."""
 
     max_body_bytes: PositiveInt = 4 * 1024 * 1024
+    max_evidence_bytes: PositiveInt = 32 * 1024 * 1024
+    """The same for a body with evidence."""
     max_batch_rows: Annotated[int, Field(ge=1, le=1000)] = 1000
     max_text_chars: PositiveInt = 20_000
     """The longest reason; identifiers and words have shorter limits of their own, which the indexes set."""
     max_json_depth: Annotated[int, Field(ge=1, le=100)] = 64
     max_page_rows: Annotated[int, Field(ge=1, le=1000)] = 200
+
+    grading_workers: PositiveInt = 2
+    """How many processes read and grade evidence; the first one is started when it is first needed."""
+    grading_queue: Annotated[int, Field(ge=0)] = 16
+    """How many more requests with evidence wait for one, before the next is answered 503."""
+    grading_timeout_s: PositiveFloat = 20.0
+    """How long reading a body may take, and each check: what takes longer is cut off, and its check `timed_out`."""
+    grading_request_timeout_s: PositiveFloat = 120.0
+    """How long all checks of a request may take together."""
+    grading_memory_bytes: PositiveInt = 2 * 1024 * 1024 * 1024
+    """How much memory one of these processes may take."""
 
     @classmethod
     def settings_customise_sources(

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from sqlalchemy.ext.asyncio import AsyncConnection
 
-    from app.agreements.schemas import Correction, Fill, Record
+    from app.agreements.schemas import Correction, Fill, Proposal, Record
     from app.platform.service import Service
     from app.platform.tokens import Principal
 
@@ -49,9 +49,8 @@ async def record(
     `pointer`: where the list of rows stands in the body; None where the body is itself the one row.
     Raises `Undesignated`, `MissingScope`, `Invalid`, `DecisionConflict`, `IdTaken`.
     """
-    where = [f"{pointer}/{index}" if pointer is not None else "" for index in range(len(bodies))]
-    _check_designations(bodies, designated, where)
-    _check_times(bodies, principal, where)
+    check_proposals(bodies, principal, designated, pointer=pointer)
+    where = _places(bodies, pointer)
     rows = [body.given() for body in bodies]
     recorded = None
     if pointer is None:
@@ -67,6 +66,19 @@ async def record(
     return [Stored(one.created, one.row) for one in recorded if one.row is not None]
 
 
+def check_proposals(
+    bodies: Sequence[Proposal], principal: Principal, designated: AbstractSet[str], *, pointer: str | None = None
+) -> None:
+    """Refuses what can be refused before a verdict is known. Raises `Undesignated`, `MissingScope`, `Invalid`."""
+    where = _places(bodies, pointer)
+    _check_designations(bodies, designated, where)
+    _check_times(bodies, principal, where)
+
+
+def _places(bodies: Sequence[Proposal], pointer: str | None) -> list[str]:
+    return [f"{pointer}/{index}" if pointer is not None else "" for index in range(len(bodies))]
+
+
 async def _record_new(row: dict[str, Any], principal: Principal, service: Service) -> list[store.Recorded] | None:
     """The usual case, a new decision at the time of now, in one round trip; None where it is another case."""
     if "created_at" in row:
@@ -77,7 +89,7 @@ async def _record_new(row: dict[str, Any], principal: Principal, service: Servic
     return None if stored is None else [store.Recorded(created=True, row=stored, differing=())]
 
 
-def _check_designations(bodies: Sequence[Record], designated: AbstractSet[str], where: Sequence[str]) -> None:
+def _check_designations(bodies: Sequence[Proposal], designated: AbstractSet[str], where: Sequence[str]) -> None:
     refused = [
         FieldError("is not designated", pointer=f"{at}/property")
         for body, at in zip(bodies, where, strict=True)
@@ -87,7 +99,7 @@ def _check_designations(bodies: Sequence[Record], designated: AbstractSet[str], 
         raise errors.Undesignated(errors=refused)
 
 
-def _check_times(bodies: Sequence[Record], principal: Principal, where: Sequence[str]) -> None:
+def _check_times(bodies: Sequence[Proposal], principal: Principal, where: Sequence[str]) -> None:
     dated = [(body.created_at, at) for body, at in zip(bodies, where, strict=True) if body.created_at is not None]
     if not dated:
         return

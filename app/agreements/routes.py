@@ -1,24 +1,20 @@
-"""The calls on agreements: record, fill, correct, read."""
+"""The calls on agreements: fill, correct, read. The two that record are in `app.grading.routes`."""
 
 from __future__ import annotations
 
 from typing import Annotated, Any
 from uuid import UUID
 
-from fastapi import APIRouter, Depends, Query
+from fastapi import APIRouter, Query
 
 from app.agreements import errors, listing, recording, rules, schemas, store
-from app.agreements.designations import Designations, designations_of
 from app.agreements.table import COLUMNS
 from app.platform import cursors
 from app.platform.json_response import JsonResponse
-from app.platform.problems import FieldError, Invalid
 from app.platform.routing import BODY, ApiRoute, Caller, TheService, declare
 from app.platform.tokens import Scope
 
 router = APIRouter(prefix="/v1/agreements", tags=["agreements"], route_class=ApiRoute)
-
-DesignationList = Annotated[Designations, Depends(designations_of)]
 
 
 def to_answer(row: rules.Row) -> dict[str, Any]:
@@ -26,56 +22,9 @@ def to_answer(row: rules.Row) -> dict[str, Any]:
     return {**{name: row[name] for name in COLUMNS}, "warnings": rules.warnings(row)}
 
 
-def _location(row: rules.Row) -> dict[str, str]:
+def location(row: rules.Row) -> dict[str, str]:
+    """The header that says where a row stands."""
     return {"Location": f"/v1/agreements/{row['id']}"}
-
-
-@router.post(
-    "",
-    summary="Record one guardrail verdict",
-    status_code=201,
-    response_model=schemas.Agreement,
-    **declare(
-        {Scope.RECORD},
-        *BODY,
-        errors.Undesignated,
-        errors.DecisionConflict,
-        errors.IdTaken,
-        also={200: ("The decision was recorded before, with the same content", schemas.Agreement)},
-    ),
-)
-async def record_one(
-    body: schemas.Record, caller: Caller, service: TheService, designations: DesignationList
-) -> JsonResponse:
-    """The same decision sent again with the same content is answered 200 with the first row, however much later."""
-    [recorded] = await recording.record([body], caller, service, designations.current())
-    return JsonResponse(to_answer(recorded.row), 201 if recorded.created else 200, _location(recorded.row))
-
-
-@router.post(
-    "/batch",
-    summary="Record up to 1,000 guardrail verdicts, all or nothing",
-    status_code=201,
-    response_model=schemas.BatchAnswer,
-    **declare(
-        {Scope.RECORD},
-        *BODY,
-        errors.Undesignated,
-        errors.DecisionConflict,
-        errors.IdTaken,
-        also={200: ("Every decision was recorded before, with the same content", schemas.BatchAnswer)},
-    ),
-)
-async def record_batch(
-    body: schemas.Batch, caller: Caller, service: TheService, designations: DesignationList
-) -> JsonResponse:
-    """Each bad row is named by its index, and then none is written."""
-    if len(body.rows) > service.settings.max_batch_rows:
-        limit = f"must hold at most {service.settings.max_batch_rows} rows"
-        raise Invalid(errors=[FieldError(limit, pointer="/rows")])
-    recorded = await recording.record(body.rows, caller, service, designations.current(), pointer="/rows")
-    answer = {"rows": [{"created": one.created, "row": to_answer(one.row)} for one in recorded]}
-    return JsonResponse(answer, 201 if any(one.created for one in recorded) else 200)
 
 
 @router.get(
@@ -147,7 +96,7 @@ async def fill(agreement_id: UUID, body: schemas.Fill, caller: Caller, service: 
     Another post-merge outcome appends a revision, and the answer is the new row.
     """
     row = await recording.fill(agreement_id, body, caller, service)
-    return JsonResponse(to_answer(row), headers={"Content-Location": _location(row)["Location"]})
+    return JsonResponse(to_answer(row), headers={"Content-Location": location(row)["Location"]})
 
 
 @router.post(
@@ -167,4 +116,4 @@ async def correct(agreement_id: UUID, body: schemas.Correction, caller: Caller, 
     """What was written stays. The review, merge and outcome groups can be corrected; the proposal and its guardrail
     verdict never."""
     row = await recording.correct(agreement_id, body, caller, service)
-    return JsonResponse(to_answer(row), 201, _location(row))
+    return JsonResponse(to_answer(row), 201, location(row))

@@ -32,8 +32,8 @@ class _Body(BaseModel):
         return {name: getattr(self, name) for name in self.model_fields_set}
 
 
-class Record(_Body):
-    """One guardrail verdict."""
+class Proposal(_Body):
+    """What is said of a proposal, whoever decides the guardrail verdict."""
 
     id: UUID | None = Field(None, description="the client's own choice; the service makes a time-ordered one otherwise")
     project_id: UUID | None = None
@@ -42,11 +42,6 @@ class Record(_Body):
     lane: Word
     risk_tier: Word
     agent_id: Identifier = Field(description="who proposed")
-    guardrail_verdict: GuardrailVerdict
-    guardrail_confidence: Share | None = Field(None, description="null for a deterministic check")
-    guardrail_checks: JsonDocument | None = Field(
-        None, description="which checks fired, their results, and the pointer to the proposal"
-    )
     property: Word | None = Field(None, description="refused unless it is designated")
     workflow_slug: Identifier | None = None
     phase: Identifier | None = None
@@ -58,10 +53,14 @@ class Record(_Body):
         return {name: value for name in self.model_fields_set if (value := getattr(self, name)) is not None}
 
 
-class Batch(_Body):
-    """Up to 1,000 rows, written all together or not at all."""
+class Record(Proposal):
+    """One guardrail verdict, given."""
 
-    rows: Annotated[list[Record], Field(min_length=1, max_length=1000)]
+    guardrail_verdict: GuardrailVerdict
+    guardrail_confidence: Share | None = Field(None, description="null for a deterministic check")
+    guardrail_checks: JsonDocument | None = Field(
+        None, description="which checks fired, their results, and the pointer to the proposal"
+    )
 
 
 def _without_null(schema: dict[str, Any]) -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from fastapi.openapi.utils import get_openapi
 
 from app.platform.problems import ProblemDocument
+from app.platform.routing import COMPONENTS
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
@@ -32,6 +33,8 @@ def _document(app: FastAPI) -> dict[str, Any]:
     schemas = components.setdefault("schemas", {})
     for name in _UNUSED:
         schemas.pop(name, None)
+    for operation in (o for path in document["paths"].values() for o in path.values()):
+        schemas.update(operation.pop(COMPONENTS, {}))
     problem = ProblemDocument.model_json_schema(ref_template="#/components/schemas/{model}")
     schemas.update(problem.pop("$defs", {}))
     schemas["ProblemDocument"] = problem

@@ -194,12 +194,20 @@ def from_validation(error: RequestValidationError) -> Invalid:
     return Invalid(errors=[_field_error(item) for item in error.errors()])
 
 
+def from_errors(errors: Iterable[Any], pointer: str) -> Invalid:
+    """The problem of a value in a body, at `pointer`, that pydantic refused with `errors`."""
+    return Invalid(errors=[FieldError(_said(item), pointer=pointer + pointer_to(item["loc"])) for item in errors])
+
+
 def _field_error(item: dict[str, Any]) -> FieldError:
     where, *path = item["loc"]
-    detail = str(item["msg"]).removeprefix("Value error, ")
     if where == "body":
-        return FieldError(detail, pointer=pointer_to(path))
-    return FieldError(detail, parameter=str(path[0]) if path else str(where))
+        return FieldError(_said(item), pointer=pointer_to(path))
+    return FieldError(_said(item), parameter=str(path[0]) if path else str(where))
+
+
+def _said(item: Any) -> str:
+    return str(item["msg"]).removeprefix("Value error, ")
 
 
 def install(app: FastAPI, *, on_problem: Callable[[str], None]) -> None:

@@ -5,10 +5,11 @@ A route says so with `**declare(…)`. One that does not cannot be built, so a c
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, cast
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar, cast
 
 from fastapi import Depends, Request
 from fastapi.routing import APIRoute
+from pydantic import TypeAdapter, ValidationError
 
 from app.platform import problems
 from app.platform.service import Service
@@ -21,8 +22,13 @@ if TYPE_CHECKING:
     from pydantic import BaseModel
     from starlette.responses import Response
 
+T = TypeVar("T")
+
 SCOPES = "x-scopes"
 """The OpenAPI extension that holds the scopes, one of which is needed; absent from a call that needs no token."""
+
+COMPONENTS = "x-components"
+"""Schemas that a body refers to, on their way into the document's components."""
 
 PUBLIC: frozenset[Scope] = frozenset()
 
@@ -31,9 +37,11 @@ def declare(
     access: Collection[Scope],
     *answers: type[problems.Problem],
     also: Mapping[int, tuple[str, type[BaseModel]]] | None = None,
+    body: Any = None,
 ) -> dict[str, Any]:
     """The keyword arguments of a route: `access`, one of these scopes is needed (`PUBLIC`: no token); `answers`, the
-    problems that it can answer besides those that follow from the access; `also`, further statuses of success."""
+    problems that it can answer besides those that follow from the access; `also`, further statuses of success; `body`,
+    the type of a body that the endpoint reads itself, for the OpenAPI document."""
     common: tuple[type[problems.Problem], ...] = (
         problems.Invalid,
         problems.DatabaseUnavailable,
@@ -46,6 +54,10 @@ def declare(
     answered = problems.responses(*answers, *common)
     for status, (description, model) in (also or {}).items():
         answered[status] = {"description": description, "model": model}
+    if body is not None:
+        schema = TypeAdapter(body).json_schema(ref_template="#/components/schemas/{model}")
+        extra[COMPONENTS] = schema.pop("$defs", {})
+        extra["requestBody"] = {"required": True, "content": {"application/json": {"schema": schema}}}
     return {"responses": answered, "openapi_extra": extra}
 
 
@@ -71,7 +83,7 @@ class ApiRoute(APIRoute):
             raise RuntimeError(f"{self.path} does not declare who may call it")
         scopes: tuple[Scope, ...] = tuple(extra[SCOPES])
         inner = super().get_route_handler()
-        takes_body = self.body_field is not None
+        takes_body = self.body_field is not None or "requestBody" in extra
 
         async def handle(request: Request) -> Response:
             service = service_of(request)
@@ -83,6 +95,15 @@ class ApiRoute(APIRoute):
             return await inner(StrictRequest(request.scope, request.receive))
 
         return handle
+
+
+def validated(adapter: TypeAdapter[T], value: Any, *, pointer: str = "") -> T:
+    """`value` as the type that `adapter` is of. Raises `Invalid`, with pointers below `pointer`."""
+    try:
+        return adapter.validate_python(value)
+    except ValidationError as failure:
+        found = failure.errors(include_url=False, include_context=False, include_input=False)
+        raise problems.from_errors(found, pointer) from None
 
 
 def service_of(request: Request) -> Service:

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 NEEDED: dict[tuple[str, str], frozenset[Scope]] = {
     ("POST", "/v1/agreements"): frozenset({Scope.RECORD}),
     ("POST", "/v1/agreements/batch"): frozenset({Scope.RECORD}),
+    ("POST", "/v1/grade"): frozenset({Scope.RECORD}),
+    ("POST", "/v1/consensus/rounds"): frozenset({Scope.RECORD}),
     ("GET", "/v1/agreements"): frozenset({Scope.READ}),
     ("GET", "/v1/agreements/{agreement_id}"): frozenset({Scope.READ}),
     ("GET", "/v1/agreements/{agreement_id}/history"): frozenset({Scope.READ}),
