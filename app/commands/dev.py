@@ -34,29 +34,41 @@ regressed_outcomes = ["regressed", "rolled_back", "incident"]
 
 
 def dev(
-    state: Annotated[Path, typer.Option(help="Where the database, the tokens and the sample files live.")] = Path(
-        ".local"
-    ),
+    state: Annotated[Path, typer.Option(help="Where the database, tokens and samples live.")] = Path(".local"),
     port: Annotated[int | None, typer.Option(help="Default: the first free one from 8000 on.")] = None,
 ) -> None:
     """Start everything on this machine: Postgres, migrations, tokens, samples, the API.
 
     DATABASE_URL, where it is set, takes the place of the embedded Postgres; its login must be able to migrate.
     """
-
-    from pydantic import SecretStr
-
-    from app.platform import embedded, migrations
-
     state = state.resolve()
     state.mkdir(parents=True, exist_ok=True)
+    settings = _migrated(state, port)
+    _write_samples(settings)
+    tokens = _dev_tokens(settings, state / "dev-tokens.json")
+    url = f"http://{settings.host}:{settings.port}"
+    (state / "url").write_text(url)  # where `agreement-log demo` finds the service
+    _print_screen(url, tokens, state)
+
+    from app.commands.serve import run_server
+
+    run_server(settings)
+
+
+def _migrated(state: Path, port: int | None) -> Settings:
+    """Starts Postgres where none is given, migrates it, and returns the settings that the service runs with."""
+    from pydantic import SecretStr
+
+    from app.commands.migrate import faults_told
+    from app.platform import embedded, migrations
+
     given = load_settings()
-    try:
+    password = _kept_password(state / "service-password")
+    with faults_told():
         if given.database_url is not None:
             admin_url = given.migration_url()
         else:
             admin_url = embedded.start(state / "postgres").get_uri()
-        password = _kept_password(state / "service-password")
         settings = load_settings(
             migration_database_url=admin_url,
             service_password=password,
@@ -68,19 +80,8 @@ def dev(
             log_level="warning",
         )
         migrations.upgrade(settings)
-    except (ImportError, PermissionError, migrations.MigrationRefused) as error:
-        fail(str(error), code=1)
     address = SecretStr(_as_login(admin_url, settings.service_login, password))
-    settings = settings.model_copy(update={"database_url": address})
-    _write_samples(settings)
-    tokens = _dev_tokens(settings, state / "dev-tokens.json")
-    url = f"http://{settings.host}:{settings.port}"
-    (state / "url").write_text(url)  # where `agreement-log demo` finds the service
-    _print_screen(url, tokens, state)
-
-    from app.commands.serve import run_server
-
-    run_server(settings)
+    return settings.model_copy(update={"database_url": address})
 
 
 def _as_login(admin_url: str, login: str, password: str) -> str:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from app.commands.settings import fail, load_settings
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 
 def migrate(
@@ -26,24 +30,39 @@ def migrate(
     ] = None,
 ) -> None:
     """Bring the schema to what this version needs. Connects with MIGRATION_DATABASE_URL, else with DATABASE_URL."""
-    from sqlalchemy.exc import SQLAlchemyError
-
     from app.platform import migrations
-    from app.platform.telemetry import configure_logging, describe
+    from app.platform.telemetry import configure_logging
 
     settings = load_settings()
     configure_logging(settings.log_level, "console")
-    try:
+    with faults_told():
         if down is not None:
             migrations.downgrade(settings, down)
             typer.echo(f"migrated down to {down}")
         else:
             typer.echo(f"at revision {migrations.upgrade(settings, from_reference=from_reference)}")
-    except (migrations.MigrationRefused, ValueError) as error:
+
+
+@contextmanager
+def faults_told() -> Iterator[None]:
+    """What stands in the way of a migration, in a sentence, and as the end of the command."""
+    from sqlalchemy.exc import SQLAlchemyError
+
+    from app.platform.migrations import MigrationRefused
+    from app.platform.telemetry import describe
+
+    try:
+        yield
+    except (MigrationRefused, ImportError, PermissionError, ValueError) as error:
         fail(str(error))
     except SQLAlchemyError as error:
         # A driver's message may hold a row; what Postgres calls the error is enough to look it up.
         described = describe(error)
+        if described.get("sqlstate") is None:
+            fail(
+                "the database does not answer, or refuses the login: check MIGRATION_DATABASE_URL or DATABASE_URL",
+                code=1,
+            )
         if described.get("sqlstate") == "42501":
             fail(
                 "this login may not migrate: it needs to own the database and have CREATEROLE (docs/deploy.md)", code=1

@@ -6,6 +6,8 @@ the order in which they were recorded.
 
 The way down keeps the dropped columns in `agreements_kept_0003`, and the way up puts them back. The roles stay:
 they belong to the cluster, and another database may use them.
+
+It is long because a deployment must never stand between its parts: a view without its guard, a guard without its roles.
 """
 
 from __future__ import annotations

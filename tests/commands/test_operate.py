@@ -120,6 +120,18 @@ def test_migrations_are_a_step_of_their_own(empty_url: str, monkeypatch: pytest.
         assert connection.execute("SELECT count(*) FROM agreements").fetchone() == (4,)
 
 
+@pytest.mark.parametrize("command", [["migrate"], ["dev"]])
+def test_a_database_that_does_not_answer_is_said_in_a_sentence(
+    command: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DATABASE_URL", "postgresql://somebody:canary@127.0.0.1:1/none")
+    if command == ["dev"]:
+        command = [*command, "--state", str(tmp_path)]
+    result = CliRunner().invoke(app, command)
+    assert (result.exit_code, "does not answer" in result.stderr) == (1, True)
+    assert "canary" not in result.output
+
+
 def test_a_wrong_setting_is_said_in_a_sentence_and_not_repeated(monkeypatch: pytest.MonkeyPatch) -> None:
     for name, value in (
         ("AGREEMENT_LOG_PORT", "canary"),
