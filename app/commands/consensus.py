@@ -1,4 +1,4 @@
-"""`agreement-log consensus …`: compare candidates, or a stream of pairs."""
+"""`agreement-log consensus …`: compare candidates or a stream of pairs, print a context, or run the agents."""
 
 from __future__ import annotations
 
@@ -8,6 +8,9 @@ from pathlib import Path  # noqa: TC003  # typer reads the annotations when a co
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+
+from app.commands.consensus_context import context
+from app.commands.consensus_run import run
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -19,6 +22,9 @@ app = typer.Typer(
     help="Do several SQL statements mean the same, and if not, where do they part?",
     no_args_is_help=True,
 )
+
+app.command()(context)
+app.command()(run)
 
 _REFUSED = 2
 

@@ -44,4 +44,8 @@ def migrate(
     except SQLAlchemyError as error:
         # A driver's message may hold a row; what Postgres calls the error is enough to look it up.
         described = describe(error)
+        if described.get("sqlstate") == "42501":
+            fail(
+                "this login may not migrate: it needs to own the database and have CREATEROLE (docs/deploy.md)", code=1
+            )
         fail(f"the database refused: {described['error']} (SQLSTATE {described.get('sqlstate')})", code=1)

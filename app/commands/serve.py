@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+import signal
+from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
@@ -20,8 +21,15 @@ def serve(
     run_server(load_settings(host=host, port=port))
 
 
+def _end(_signal: int, _frame: object) -> NoReturn:
+    """Reached before the server listens, and again, from the server, when it has shut down."""
+    raise SystemExit(0)
+
+
 def run_server(settings: Settings) -> None:
     """Serves until SIGINT or SIGTERM; running requests are finished first."""
+    # Process 1 of a container has no default for it, and would not hear it before the server listens.
+    signal.signal(signal.SIGTERM, _end)
     import gc
 
     import uvicorn

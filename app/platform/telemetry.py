@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from app.platform.database import Database
 
 REQUEST_ID = "X-Request-Id"
+PROBES = ("/healthz", "/readyz", "/metrics")
 _REQUEST_ID = re.compile(rb"[A-Za-z0-9._-]{1,64}")
 _BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
 
@@ -163,7 +164,9 @@ class TelemetryMiddleware:
         self.telemetry.requests.labels(method, route, str(status)).inc()
         self.telemetry.latency.labels(method, route).observe(seconds)
         principal = scope.get("state", {}).get("principal")
-        log.info(
+        # Probes come every few seconds for as long as the service lives, and say nothing that the metrics do not.
+        write = log.debug if route in PROBES else log.info
+        write(
             "request",
             method=method,
             route=route,

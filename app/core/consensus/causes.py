@@ -54,8 +54,10 @@ class Situation:
         """The views of the tables that the difference names, or else of all tables read."""
         if self.context is None:
             return []
-        named = [t for t in self.tables if any(re.search(rf"\b{re.escape(t)}(_\d+)?\b", x) for x in self.texts)]
-        return [v for v in self.context.views if _short(v.table) in (named or self.tables)]
+        # A statement may write the schema and the context not, or the other way round.
+        tables = [_short(t) for t in self.tables]
+        named = [t for t in tables if any(re.search(rf"\b{re.escape(t)}(_\d+)?\b", x) for x in self.texts)]
+        return [v for v in self.context.views if _short(v.table) in (named or tables)]
 
 
 def _short(table: str) -> str:
@@ -189,7 +191,7 @@ def missing_tables(situation: Situation) -> Finding | None:
             Step("refine_context", f"Fetch how these tables are related: {tables}.", situation.tables),
         )
     known = {_short(v.table) for v in situation.context.views}
-    absent = tuple(t for t in situation.tables if t not in known)
+    absent = tuple(t for t in situation.tables if _short(t) not in known)
     if absent:
         return Finding("missing_context", Step("refine_context", f"Fetch the views of: {', '.join(absent)}.", absent))
     views = [v.name for v in situation.views()]

@@ -10,6 +10,7 @@ from app.core.consensus.nulls import Nulls
 from app.core.consensus.rules.aggregates import (
     aggregate_of_key,
     distinct_source_to_aggregate,
+    filter_to_where,
     merge_grouped,
     never_empty_group,
     not_null_of_total,
@@ -140,6 +141,7 @@ BLOCK_RULES: tuple[BlockRule, ...] = (
     name_aggregates,
     aggregate_of_key,
     never_empty_group,
+    filter_to_where,
     not_null_of_total,
     distinct_source_to_aggregate,
     distinct_inside,

@@ -92,6 +92,9 @@ def _comparison(  # noqa: PLR0913, PLR0917  # all that it is about
         if isinstance(there, (exp.Any, exp.All)):
             name = "any" if isinstance(there, exp.Any) else "all"
             inner = there.this
+            if isinstance(inner.unnest(), exp.Array) and (name, op) in (("any", "="), ("all", "<>")):
+                tests = tuple([Call(op, (sub(here), sub(e))) for e in inner.unnest().expressions])
+                return Call("or" if name == "any" else "and", tests)
             if not isinstance(inner.unnest(), exp.Query):
                 raise Unread("a quantified comparison over an array")
             sign = {"<": ">", "<=": ">="}.get(op, op) if flip else op
@@ -195,6 +198,11 @@ def _if(node: exp.Expr, sub: Sub_, scope: Scope, reader: QueryReader) -> Term:
 
 def _coalesce(node: exp.Expr, sub: Sub_, scope: Scope, reader: QueryReader) -> Term:
     return Call("coalesce", (sub(node.this), *[sub(e) for e in node.expressions]))
+
+
+def _nullif(node: exp.Expr, sub: Sub_, scope: Scope, reader: QueryReader) -> Term:
+    left = sub(node.this)
+    return Call("case", (Call("=", (left, sub(node.expression))), NULL, left))
 
 
 def _cast(node: exp.Expr, sub: Sub_, scope: Scope, reader: QueryReader) -> Term:
@@ -338,6 +346,7 @@ _ARGUMENTS: dict[type[exp.Expr], str] = {
     exp.Coalesce: "this expressions is_nvl is_null",
     exp.Cast: "this to format",
     exp.Filter: _PAIR,
+    exp.Nullif: _PAIR,
     exp.Window: "this partition_by order spec alias first over",
     exp.Exists: "this",
     exp.Anonymous: "this expressions",
@@ -360,6 +369,7 @@ _HANDLERS: dict[type[exp.Expr], Callable[[exp.Expr, Sub_, Scope, QueryReader], T
     exp.If: _if,
     exp.Coalesce: _coalesce,
     exp.Cast: _cast,
+    exp.Nullif: _nullif,
     exp.Extract: _extract,
     exp.Year: _part,
     exp.Month: _part,

@@ -88,6 +88,10 @@ class Writer:
             lambda: f"COALESCE({number}, {rng.randrange(3)}) = {rng.randrange(3)}",
             lambda: f"CASE WHEN {number} > 1 THEN TRUE ELSE FALSE END",
             lambda: f"{number} IS NOT DISTINCT FROM {self.column(scope)}",
+            lambda: f"{number} IS DISTINCT FROM {rng.randrange(3)}",
+            lambda: f"({number} > {rng.randrange(3)}) IS {rng.choice(('', 'NOT '))}TRUE",
+            lambda: f"NULLIF({number}, {rng.randrange(3)}) {rng.choice(('IS NULL', '= 1', '<> 2'))}",
+            lambda: f"{number} = ANY (ARRAY[{rng.randrange(3)}, {rng.randrange(3)}])",
         ]
         if depth <= 0 or rng.random() < 0.5:
             return rng.choice(simple)()
@@ -210,7 +214,7 @@ class Writer:
         return rng.choice((
             "COUNT(*)", f"COUNT({column})", f"COUNT(DISTINCT {column})", f"SUM({column})", f"MIN({column})", f"MAX({column})",
             f"SUM(CASE WHEN {self.condition(scope, 0)} THEN 1 ELSE 0 END)", f"COUNT(*) FILTER (WHERE {self.condition(scope, 0)})",
-            f"SUM(DISTINCT {column})", f"COUNT(CASE WHEN {self.condition(scope, 0)} THEN {column} END)",
+            f"COALESCE(SUM(CASE WHEN {self.condition(scope, 0)} THEN 1 ELSE 0 END), 0)", f"SUM(DISTINCT {column})", f"COUNT(CASE WHEN {self.condition(scope, 0)} THEN {column} END)",
         ))  # fmt: skip
 
     def select(self) -> str:

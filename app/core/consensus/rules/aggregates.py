@@ -91,6 +91,21 @@ def _reads_rows(block: Block) -> bool:
     return any(not own.isdisjoint(occurrences(t)) for t in (*bare.outputs, *bare.having))
 
 
+def filter_to_where(block: Block, ctx: Context, nulls: Nulls) -> Block:
+    """Without GROUP BY, a filter that all aggregates share is one of the rows: there is one row of result anyway."""
+    aggs = own_aggs(block)
+    if block.group != () or block.sets or not aggs or _reads_rows(block):
+        return block
+    shared = [c for c in aggs[0].where if all(c in a.where for a in aggs)]
+    if not shared:
+        return block
+
+    def change(agg: Agg) -> Term:
+        return replace(agg, where=tuple(c for c in agg.where if c not in shared))
+
+    return replace(each_aggregate(block, change), where=(*block.where, *shared))
+
+
 def distinct_source_to_aggregate(block: Block, ctx: Context, nulls: Nulls) -> Block:
     """Aggregating the only column of a DISTINCT derived table is aggregating DISTINCT values of it; so is counting its
     rows, where the column is never NULL."""

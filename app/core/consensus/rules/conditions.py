@@ -9,7 +9,7 @@ from app.core.consensus.rules.env import Env, conjunction, disjunction
 from app.core.consensus.rules.negation import negation
 from app.core.consensus.rules.ranges import merge_ranges
 from app.core.consensus.scope import columns_of
-from app.core.consensus.terms import FALSE, TRUE, Block, Call, Lit, Query, Source, Sub, Term, has_agg, has_window
+from app.core.consensus.terms import FALSE, TRUE, Block, Call, Col, Lit, Query, Source, Sub, Term, has_agg, has_window
 
 ConditionRule = Callable[[Term, Env], Term | None]
 
@@ -72,6 +72,20 @@ def not_distinct_constant(term: Term, env: Env) -> Term | None:
             return None
 
 
+def distinct_from_constant(term: Term, env: Env) -> Term | None:
+    """`x IS DISTINCT FROM c` is TRUE just where `x <> c` or x is NULL, if c is never NULL."""
+    match term:
+        case Call("not", (Call("same?", (left, right)),)):
+            for never, other in ((left, right), (right, left)):
+                if not env.nulls.possible(never):
+                    return disjunction([Call("<>", (other, never)), Call("isnull", (other,))])
+            return None
+        case Call("not", (Call("case", (test, Lit("true", "bool"), Lit("false", "bool"))),)):
+            return Call("nottrue", (test,))
+        case _:
+            return None
+
+
 def case_condition(term: Term, env: Env) -> Term | None:
     """A CASE between TRUE and FALSE, as a condition, is its own condition, or says that this is not TRUE."""
     match term:
@@ -130,6 +144,8 @@ def not_true(term: Term, env: Env) -> Term | None:
     if not env.nulls.possible(inner):
         return negation(inner, env)
     match inner:
+        case Col():
+            return disjunction([negation(inner, env), Call("isnull", (inner,))])
         case Call(op, args) if op in COMPARISONS:
             return disjunction([negation(inner, env), *[Call("isnull", (a,)) for a in args]])
         case Call("and", args):
@@ -185,6 +201,7 @@ def as_plain(query: Query, env: Env) -> Block:
 CONDITION_RULES: tuple[ConditionRule, ...] = (
     same_term,
     not_distinct_constant,
+    distinct_from_constant,
     case_condition,
     coalesce_condition,
     not_true,

@@ -134,6 +134,46 @@ def fold_arithmetic(term: Call, env: Env) -> Term | None:
             return None
 
 
+_DATE_SUM_IS_TIME = frozenset({"postgres", "duckdb", "redshift"})
+
+
+def fold_interval(term: Call, env: Env) -> Term | None:
+    """A constant time, plus or minus a number of days, months or years, is a constant time; so is a constant date, in
+    dialects where that sum is a time.
+
+    Months and years only from days that every month has: how others are clipped is the dialect's matter.
+    """
+    if term.op not in ("+", "-") or not env.ctx.typed_literals or len(term.args) != 2:
+        return None
+    for start, span in (term.args, term.args[::-1]):
+        match start, span:
+            case Lit(text, "date" | "timestamp" as kind), Call(op, (Lit(count, _),)) if op.startswith("interval:"):
+                if kind == "date" and env.ctx.dialect not in _DATE_SUM_IS_TIME:
+                    return None
+                if term.op == "-" and start is not term.args[0]:
+                    return None
+                return _moved(text, int(count) if count.isdecimal() else None, op, -1 if term.op == "-" else 1)
+            case _:
+                pass
+    return None
+
+
+def _moved(text: str, count: int | None, op: str, sign: int) -> Term | None:
+    unit = op.rpartition("unit=")[2].rstrip("s")
+    start = dt.datetime.fromisoformat(text)
+    if count is None or count > 10_000 or unit not in ("day", "month", "year") or (unit != "day" and start.day > 28):
+        return None
+    try:
+        if unit == "day":
+            moved = start + dt.timedelta(days=sign * count)
+        else:
+            months = start.year * 12 + start.month - 1 + sign * count * (12 if unit == "year" else 1)
+            moved = start.replace(year=months // 12, month=months % 12 + 1)
+    except (ValueError, OverflowError):
+        return None
+    return moment(moved.isoformat(), "timestamp")
+
+
 def fold_comparison(term: Call, env: Env) -> Term | None:
     """A comparison of two constants is its answer: numbers by value, texts only where no collation can matter."""
     if term.op not in COMPARISONS or not all(isinstance(a, Lit) for a in term.args):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from app.core.consensus.nulls import COMPARISONS, kind_of
 from app.core.consensus.rules.env import Env, conjunction, disjunction, in_order
 from app.core.consensus.rules.negation import negation
-from app.core.consensus.terms import FALSE, NULL, TRUE, Call, Lit, Term, unique
+from app.core.consensus.terms import FALSE, NULL, TRUE, Agg, Call, Lit, Term, unique
 
 
 def commute(term: Call, env: Env) -> Term | None:
@@ -157,6 +157,18 @@ def simplify_coalesce(term: Call, env: Env) -> Term | None:
     if not args:
         return NULL
     return args[0] if len(args) == 1 else Call("coalesce", tuple(args)) if tuple(args) != term.args else None
+
+
+def counted_sum(term: Call, env: Env) -> Term | None:
+    """`COALESCE(SUM(CASE WHEN p THEN 1 ELSE 0 END), 0)` counts the rows of p, over no rows as well."""
+    match term:
+        case Call(
+            "coalesce",
+            (Agg("sum", (Call("case", (test, Lit("1", "int"), Lit("0", "int"))),), False, ()), Lit("0", "int")),
+        ):
+            return Agg("count", (), where=(test,))
+        case _:
+            return None
 
 
 def simplify_case(term: Call, env: Env) -> Term | None:  # one branch for each kind  # noqa: C901  # one branch for each kind
