@@ -74,7 +74,7 @@ class Settings(BaseSettings):
     grading_timeout_s: PositiveFloat = 20.0
     """How long reading a body may take, and each check: what takes longer is cut off, and its check `timed_out`."""
     grading_request_timeout_s: PositiveFloat = 120.0
-    """How long all checks of a request may take together."""
+    """How long all checks of a request may take together. It waits as long for a worker, and is then answered 503."""
     grading_memory_bytes: PositiveInt = 2 * 1024 * 1024 * 1024
     """How much memory one of these processes may take."""
 

@@ -174,12 +174,12 @@ class WorkerPool:
 
     @asynccontextmanager
     async def lend(self, *, held_bytes: int) -> AsyncIterator[Loan]:
-        """A worker, as soon as one is free. Raises `GradingBusy` where that takes longer than a grading may.
+        """A worker, as soon as one is free. Raises `GradingBusy` where that takes longer than a request's checks may.
 
         `held_bytes`: how large a body it will read. One that read a large body is not kept: its memory would be.
         """
         try:
-            async with asyncio.timeout(self.timeout_s):
+            async with asyncio.timeout(self.request_timeout_s):
                 await self._slots.acquire()
         except TimeoutError:
             raise GradingBusy from None
