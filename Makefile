@@ -41,7 +41,8 @@ imports: $(STAMP)
 check: lint types imports  ## format, lint, types, imports
 
 test: check  ## everything CI runs (POSTGRES=container: on the Postgres image; TEST_DATABASE_URL=…: on another)
-	$(BIN)/pytest -n 2 --postgres=$(POSTGRES)
+	$(BIN)/pytest -n 2 -m "not alone" --postgres=$(POSTGRES)
+	$(BIN)/pytest -m alone --postgres=$(POSTGRES) tests
 
 fuzz: $(STAMP)  ## run 20,000 random pairs of statements and compare the rows of those called equivalent
 	$(BIN)/python tests/core/consensus/consensus_soundness.py 20000 1000

@@ -49,7 +49,6 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         docs_url=None,  # their pages load scripts from elsewhere
         redoc_url=None,
         redirect_slashes=False,
-        max_body_size=settings.max_body_bytes,
     )
     app.state.service = Service(settings, database, SchemaState(database), TokenFile(settings.tokens_file), telemetry)
     app.state.designations = Designations(settings.designations_file)

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from pydantic import BaseModel, TypeAdapter
 
 from app.agreements.schemas import Record
-from app.grading.read_body import read_body
 from app.grading.schemas import BatchEnvelope, GradeEnvelope, RecordEnvelope
 from app.grading.session import SentEvidence, Session, SplitText
 from app.platform.problems import BodyTooLarge, FieldError, Invalid
+from app.platform.read_body import read_body
 from app.platform.routing import validated
 from app.platform.strict_json import parse_json
 from app.platform.tokens import Scope

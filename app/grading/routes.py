@@ -6,7 +6,6 @@ that says its verdict goes the short way, one that brings evidence goes through 
 
 from __future__ import annotations
 
-import sys
 from typing import Annotated, cast
 
 from fastapi import APIRouter, Depends, Request
@@ -17,18 +16,17 @@ from app.agreements.routes import location, to_answer
 from app.agreements.schemas import Agreement, BatchAnswer, Record
 from app.grading import graded_rows, schemas
 from app.grading.errors import EvidenceTooCostly, GradingBusy
-from app.grading.read_body import read_body
 from app.grading.read_rows import SentRows, read_grade, read_rows
 from app.grading.round_body import RoundBody
 from app.grading.session import decide_round
 from app.grading.worker_pool import WorkerPool
 from app.platform.json_response import JsonResponse
+from app.platform.read_body import read_body
 from app.platform.routing import BODY, ApiRoute, Caller, StrictRequest, TheService, declare
 from app.platform.service import Service
 from app.platform.tokens import Principal, Scope
 
-# The limits are settings, and depend on whether there is evidence: `read_body` holds the calls to them.
-router = APIRouter(prefix="/v1", route_class=ApiRoute, max_body_size=sys.maxsize)
+router = APIRouter(prefix="/v1", route_class=ApiRoute)
 
 DesignationList = Annotated[Designations, Depends(designations_of)]
 

@@ -12,6 +12,7 @@ from fastapi.routing import APIRoute
 from pydantic import TypeAdapter, ValidationError
 
 from app.platform import problems
+from app.platform.read_body import read_body
 from app.platform.service import Service
 from app.platform.strict_json import parse_json
 from app.platform.tokens import Principal, Scope
@@ -67,6 +68,12 @@ BODY = (problems.MalformedJson, problems.BodyTooLarge, problems.UnsupportedMedia
 
 class StrictRequest(Request):
     """A request whose JSON is read strictly."""
+
+    async def body(self) -> bytes:
+        """The bytes; raises the problems of `read_body`."""
+        if not hasattr(self, "_body"):
+            self._body = await read_body(self, service_of(self).settings.max_body_bytes)
+        return self._body
 
     async def json(self) -> Any:
         """The body; raises the problems of `parse_json`."""

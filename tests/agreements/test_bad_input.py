@@ -147,17 +147,25 @@ def test_a_body_of_json_in_any_spelling_is_taken(service: LiveService, content_t
     assert post(service, BASE + "}", content_type).status_code == 201
 
 
-def test_an_oversize_body_is_refused(service: LiveService) -> None:
-    limit = service.settings.max_body_bytes
-    body = BASE + f', "artifact_ref": "{"x" * limit}"}}'
-    assert post(service, body).status_code == 413
+@pytest.mark.parametrize("call", ["POST ", "POST /batch", "PATCH /{id}", "POST /{id}/corrections"])
+def test_an_oversize_body_is_refused(service: LiveService, call: str) -> None:
+    row = service.recorded()
+    method, _, path = call.partition(" ")
+    address = "/v1/agreements" + path.replace("{id}", row["id"])
+    body = f'{{"artifact_ref": "{"x" * service.settings.max_body_bytes}"}}'
 
     def chunks() -> Any:  # without a content-length
         for start in range(0, len(body), 65_536):
             yield body[start : start + 65_536].encode()
 
-    assert post(service, chunks()).status_code == 413
-    assert_nothing_written(service)
+    for content in (body, chunks()):
+        answer = service.as_("root").request(
+            method, address, content=content, headers={"Content-Type": "application/json"}
+        )
+        assert answer.status_code == 413
+        assert answer.headers["content-type"] == "application/problem+json"
+        assert "x-request-id" in answer.headers
+    assert service.as_("dashboard").get("/v1/agreements").json()["items"] == [row]
 
 
 def test_what_was_sent_is_not_repeated(service: LiveService) -> None:

@@ -208,6 +208,7 @@ def test_more_than_the_queue_holds_is_told_to_come_back(serve: Callable[..., Liv
     assert (busy.headers["retry-after"], busy.json()["type"]) == ("2", "urn:agreement-log:problem:grading-busy")
 
 
+@pytest.mark.alone
 def test_other_requests_keep_their_latency_while_heavy_gradings_run(serve: Callable[..., LiveService]) -> None:
     """The p99 of a plain POST stays under three times its idle value, while eight heavy gradings run."""
     busy = serve(grading_queue=8)

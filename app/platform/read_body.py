@@ -1,7 +1,8 @@
 """The bytes of a body, up to a limit.
 
-FastAPI's own limit is one number for a route. Here it depends on what the body holds, and the answer to a body that
-is too large has to be a problem document like any other.
+FastAPI has a limit of its own, and answers what is too long by its Content-Length in plain text, without a request
+id and out of sight of the log. Here the answer is a problem document like any other, and for a call that takes
+evidence the limit depends on what the body holds.
 """
 
 from __future__ import annotations
