@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import os
+import signal
 import socket
+import subprocess
+import sys
 import threading
 import time
 import uuid
@@ -17,6 +21,7 @@ from app.main import create_app
 from app.platform.tokens import Kind, Scope, TokenFile
 
 if TYPE_CHECKING:
+    from pathlib import Path
     from types import TracebackType
 
     from app.settings import Settings
@@ -119,3 +124,49 @@ def errors_of(answer: httpx.Response) -> dict[str, str]:
     with contextlib.suppress(KeyError):
         return {item.get("pointer", item.get("parameter", "")): item["detail"] for item in answer.json()["errors"]}
     return {}
+
+
+class ServiceProcess:
+    """`agreement-log serve` as a process of its own, always on the same port."""
+
+    def __init__(self, database_url: str, folder: Path, **settings: str) -> None:
+        with socket.create_server(("127.0.0.1", 0)) as probe:
+            self.port = probe.getsockname()[1]
+        self.url = f"http://127.0.0.1:{self.port}"
+        self.token = TokenFile(folder / "tokens.json").new("writer", Kind.HUMAN, frozenset(Scope))
+        self._environment = {
+            **os.environ,
+            "DATABASE_URL": database_url,
+            "AGREEMENT_LOG_PORT": str(self.port),
+            "AGREEMENT_LOG_TOKENS_FILE": str(folder / "tokens.json"),
+            "AGREEMENT_LOG_LOG_LEVEL": "error",
+            **settings,
+        }
+        self._log = (folder / "service.log").open("wb")
+        self.start()
+
+    def start(self) -> None:
+        command = [sys.executable, "-c", "from app.cli import main; main()", "serve"]
+        self.process = subprocess.Popen(command, env=self._environment, stdout=self._log, stderr=self._log)
+
+    def wait_until_ready(self, seconds: float = 60) -> None:
+        deadline = time.monotonic() + seconds
+        while time.monotonic() < deadline:
+            try:
+                if httpx.get(f"{self.url}/readyz", timeout=5, trust_env=False).status_code == 200:
+                    return
+            except httpx.HTTPError:
+                pass
+            time.sleep(0.02)
+        raise AssertionError("the service did not come back")
+
+    def kill(self) -> None:
+        self.process.send_signal(signal.SIGKILL)
+        self.process.wait(10)
+
+    def end(self) -> int:
+        """Tells the service to end, and returns its exit code."""
+        self.process.terminate()
+        code = self.process.wait(30)
+        self._log.close()
+        return code

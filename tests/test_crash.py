@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import itertools
-import os
 import signal
-import socket
 import subprocess
-import sys
 import threading
 import time
 from typing import TYPE_CHECKING, Any
@@ -17,9 +14,8 @@ import psycopg
 import pytest
 from psycopg.rows import dict_row
 
-from app.platform.tokens import Kind, Scope, TokenFile
 from tests.conftest import PASSWORD, SERVICE_LOGIN
-from tests.support import with_login
+from tests.support import ServiceProcess, with_login
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,51 +27,6 @@ WRITERS = 8
 SERVICE_KILLS, DATABASE_KILLS = 20, 5
 ENDED = 0
 """The exit code of a service that was told to end."""
-
-
-class ServiceProcess:
-    """`agreement-log serve` as a process of its own, always on the same port."""
-
-    def __init__(self, database_url: str, folder: Path) -> None:
-        with socket.create_server(("127.0.0.1", 0)) as probe:
-            self.port = probe.getsockname()[1]
-        self.url = f"http://127.0.0.1:{self.port}"
-        self.token = TokenFile(folder / "tokens.json").new("writer", Kind.HUMAN, frozenset(Scope))
-        self._environment = {
-            **os.environ,
-            "DATABASE_URL": database_url,
-            "AGREEMENT_LOG_PORT": str(self.port),
-            "AGREEMENT_LOG_TOKENS_FILE": str(folder / "tokens.json"),
-            "AGREEMENT_LOG_LOG_LEVEL": "error",
-        }
-        self._log = (folder / "service.log").open("wb")
-        self.start()
-
-    def start(self) -> None:
-        command = [sys.executable, "-c", "from app.cli import main; main()", "serve"]
-        self.process = subprocess.Popen(command, env=self._environment, stdout=self._log, stderr=self._log)
-
-    def wait_until_ready(self, seconds: float = 60) -> None:
-        deadline = time.monotonic() + seconds
-        while time.monotonic() < deadline:
-            try:
-                if httpx.get(f"{self.url}/readyz", timeout=5, trust_env=False).status_code == 200:
-                    return
-            except httpx.HTTPError:
-                pass
-            time.sleep(0.02)
-        raise AssertionError("the service did not come back")
-
-    def kill(self) -> None:
-        self.process.send_signal(signal.SIGKILL)
-        self.process.wait(10)
-
-    def end(self) -> int:
-        """Tells the service to end, and returns its exit code."""
-        self.process.terminate()
-        code = self.process.wait(30)
-        self._log.close()
-        return code
 
 
 class Writer(threading.Thread):
