@@ -62,7 +62,7 @@ class Settings(BaseSettings):
     max_evidence_bytes: PositiveInt = 32 * 1024 * 1024
     """The same for a body with evidence."""
     max_batch_rows: Annotated[int, Field(ge=1, le=1000)] = 1000
-    max_text_chars: PositiveInt = 20_000
+    max_text_chars: Annotated[int, Field(ge=1, le=100_000)] = 20_000
     """The longest reason; identifiers and words have shorter limits of their own, which the indexes set."""
     max_json_depth: Annotated[int, Field(ge=1, le=100)] = 64
     max_page_rows: Annotated[int, Field(ge=1, le=1000)] = 200

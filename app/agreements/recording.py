@@ -50,7 +50,7 @@ async def record(
     Raises `Undesignated`, `MissingScope`, `Invalid`, `DecisionConflict`, `IdTaken`.
     """
     check_proposals(bodies, principal, designated, pointer=pointer)
-    where = _places(bodies, pointer)
+    where = places(bodies, pointer)
     rows = [body.given() for body in bodies]
     recorded = None
     if pointer is None:
@@ -70,12 +70,13 @@ def check_proposals(
     bodies: Sequence[Proposal], principal: Principal, designated: AbstractSet[str], *, pointer: str | None = None
 ) -> None:
     """Refuses what can be refused before a verdict is known. Raises `Undesignated`, `MissingScope`, `Invalid`."""
-    where = _places(bodies, pointer)
+    where = places(bodies, pointer)
     _check_designations(bodies, designated, where)
     _check_times(bodies, principal, where)
 
 
-def _places(bodies: Sequence[Proposal], pointer: str | None) -> list[str]:
+def places(bodies: Sequence[object], pointer: str | None) -> list[str]:
+    """The JSON pointer to each row of a body; `pointer` as in `record`."""
     return [f"{pointer}/{index}" if pointer is not None else "" for index in range(len(bodies))]
 
 

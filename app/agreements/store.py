@@ -77,6 +77,14 @@ _FIRST = f"""
 """  # noqa: S608 - the names are this module's own
 
 
+_FIRST_CHECKS = """
+    SELECT a.decision_id, a.project_id, a.guardrail_checks
+    FROM jsonb_to_recordset(%s::jsonb) AS r(decision_id text, project_id uuid)
+    JOIN agreements a
+        ON a.decision_id = r.decision_id AND a.project_id IS NOT DISTINCT FROM r.project_id AND a.revision = 1
+"""
+
+
 def _rows(result: sa.CursorResult[Any] | sa.Result[Any]) -> list[Row]:
     return [row._asdict() for row in result]
 
@@ -132,6 +140,11 @@ def _outcome(sent_id: UUID, new: Mapping[UUID, Row], first: Mapping[UUID, Row], 
     if id_was_chosen and found["id"] != sent_id:
         differing = ("id", *differing)
     return Recorded(created=False, row=found, differing=differing)
+
+
+async def first_checks(connection: AsyncConnection, decisions: Sequence[dict[str, Any]]) -> list[Row]:
+    """decision_id, project_id and guardrail_checks of the first rows of those of `decisions` that are there."""
+    return _rows(await connection.exec_driver_sql(_FIRST_CHECKS, (to_json(decisions).decode(),)))
 
 
 async def get(connection: AsyncConnection, agreement_id: UUID) -> Row | None:

@@ -57,7 +57,7 @@ async def record(  # noqa: PLR0913, PLR0917 - what `recording.record` takes, and
     """
     recording.check_proposals(rows, principal, designated, pointer=pointer)
     kept: dict[int, tuple[Check, ...]] = {}
-    places = _places(rows, pointer)
+    places = recording.places(rows, pointer)
     for last_turn in (False, True):
         judged = await _judge(rows, evidence, session, service, kept)
         try:
@@ -132,10 +132,6 @@ def _record(row: RecordEnvelope, came_of_it: Graded) -> Record:
         guardrail_confidence=came_of_it.verdict.confidence,
         guardrail_checks=came_of_it.document.model_dump(),
     )
-
-
-def _places(rows: Sequence[object], pointer: str | None) -> list[str]:
-    return [f"{pointer}/{index}" if pointer is not None else "" for index in range(len(rows))]
 
 
 def _told(conflict: DecisionConflict, judged: Sequence[_Judged], places: Sequence[str]) -> DecisionConflict:

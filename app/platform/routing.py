@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 SCOPES = "x-scopes"
-"""The OpenAPI extension that holds the scopes, one of which is needed; absent from a call that needs no token."""
+"""The OpenAPI extension that holds the scopes, one of which is needed; empty for a call that needs no token."""
 
 COMPONENTS = "x-components"
 """Schemas that a body refers to, on their way into the document's components."""
